@@ -2,11 +2,11 @@
 import CLinux
 import Foundation
 
-/// What apps and operators ask, first while the campaign is paused, then while it runs. wrk asks (wrk(1)), one request at a
+/// The requests of apps and operators, first while the campaign is paused, then while it runs. wrk(1) sends them, one request at a
 /// time on each connection.
 ///
-/// With more than one processor the fan-out and the simulator have one, the API and wrk another: that shows what one does to
-/// the other through locks, disk and memory, and not how the kernel shares processors out.
+/// With more than one processor, the fan-out and the simulator share one, the API and wrk another. This shows the effect of one on
+/// the other through locks, disk and memory, not through the kernel's scheduling.
 struct APIBench {
     private let options: BenchOptions
     private let wrk: String
@@ -22,10 +22,10 @@ struct APIBench {
         return try APIBench(options: options, wrk: wrk, stage: stage, isApart: place(stage)).run()
     }
 
-    /// - Returns: false where there are too few processors.
+    /// - Returns: false if there are too few processors.
     private static func place(_ stage: Stage) -> Bool {
         guard let daemon = stage.daemon, relay_affinity() & 3 == 3 else { return false }
-        // A thread that has ended meanwhile needs no place.
+        // A thread that has ended since needs no place.
         for thread in ThreadUsage.all(of: daemon.identifier) {
             _ = relay_set_affinity(thread.id, thread.isOfFanOut ? 2 : 1)
         }
@@ -33,7 +33,7 @@ struct APIBench {
         return true
     }
 
-    /// What wrk is told to ask, again and again.
+    /// A request that wrk repeats.
     private struct Question {
         let path: String
         let target: String
@@ -54,7 +54,7 @@ struct APIBench {
                 return wrk.format(nil, "\(check)" .. tokens[next + 1])
             end
             """
-        // What a proxy asks for each request of an app that may go on.
+        // A proxy's request for each request of an app that may go on.
         let enforce = "/v1/enforce?app=\(Sender.topic)&platform=\(Stage.platform)"
         return [
             Question(path: "check", target: check + Sender.token(0), script: script, header: "Accept: */*"),
@@ -65,7 +65,8 @@ struct APIBench {
         ]
     }
 
-    /// A row for each question while a campaign is paused, for each while one runs, and for one that runs while nobody asks.
+    /// Returns a row for each question while a campaign is paused, a row for each while one runs, and a row for a campaign without
+    /// questions.
     private func run() throws -> [BenchReport.Row] {
         let token = try stage.createToken(scope: "status")
         let paused = try stage.beginCampaign(version: 2)
@@ -100,16 +101,16 @@ struct APIBench {
         row.add("requestsPerSecond", "req/s", load.requestsPerSecond, decimals: 0)
         row.add("p50Microseconds", "p50 µs", load.p50Microseconds, decimals: 0)
         row.add("p99Microseconds", "p99 µs", load.p99Microseconds, decimals: 0)
-        // All threads of the daemon but the fan-out's and its lanes', per request.
+        // Per request, by all threads of the daemon except the fan-out's and its lanes'.
         row.add("cpuMicroseconds", "CPU µs", load.cpuMicroseconds)
-        // Requests per second by those while the campaign was paused; 1 is no loss.
+        // The requests per second, as a share of those while the campaign was paused; 1: no loss.
         let ratio = idle?.requestsPerSecond.flatMap { idle in load.requestsPerSecond.map { $0 / idle } }
         row.add("ratio", "ratio", ratio)
         row.add("pushesPerSecond", "pushes/s", load.spent.rate, decimals: 0)
         return row
     }
 
-    /// What wrk says, and what it cost.
+    /// The figures from wrk, and the costs.
     private struct Load {
         var requestsPerSecond: Double?
         var p50Microseconds: Double?

@@ -48,12 +48,12 @@ struct BenchOptions {
             """
     }
 
-    /// This program.
+    /// The path of this program.
     static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path
     private(set) var relay: String
     private(set) var json: String?
     private(set) var only = Set(suites)
-    /// In turns, so that what else the machine does hits both.
+    /// Measured in turns, so that other load on the machine affects both.
     private(set) var stores = StageStore.allCases
     private var values = Dictionary(uniqueKeysWithValues: sizes.map { ($0.name, $0.values) })
 

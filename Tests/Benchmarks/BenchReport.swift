@@ -4,15 +4,15 @@ import Terminal
 
 /// All figures of a run: the tables that are printed, and the JSON file with the same figures.
 ///
-/// CPU is user and system time of the process that is named, per push, row or request. Rates are per second of wall clock.
-/// Memory is the most that was resident at once. What is missing ("-", null) could not be measured on this machine.
+/// CPU is the user and system time of the named process, per push, row or request. Rates are per second of wall clock. Memory is
+/// the peak of resident memory. A missing figure ("-", null) could not be measured on this machine.
 struct BenchReport {
     struct Row {
         fileprivate var figures: [(key: String, heading: String?, text: String, value: Any)] = []
 
         /// - Parameters:
-        ///   - key: in the JSON file.
-        ///   - heading: of its column; nil: it is in the JSON file alone.
+        ///   - key: the name in the JSON file.
+        ///   - heading: the heading of its column; nil: it is only in the JSON file.
         mutating func add(_ key: String, _ heading: String?, _ word: String) {
             figures.append((key, heading, word, word))
         }
@@ -22,8 +22,8 @@ struct BenchReport {
         }
 
         /// - Parameters:
-        ///   - decimals: that the table shows.
-        ///   - scale: the table shows the figure so many times as large: in a smaller unit, say.
+        ///   - decimals: the decimals in the table.
+        ///   - scale: the table shows the figure multiplied by this, for example in a smaller unit.
         mutating func add(
             _ key: String, _ heading: String?, _ figure: Double?, decimals: Int = 2, times scale: Double = 1
         ) {
@@ -45,7 +45,7 @@ struct BenchReport {
         suites[suite] = rows.map { Dictionary(uniqueKeysWithValues: $0.figures.map { ($0.key, $0.value) }) }
         var table = TextTable(first.figures.compactMap { $0.heading.map(TextTable.Column.right) })
         for row in rows { table.add(row.figures.filter { $0.heading != nil }.map(\.text)) }
-        // At once, also into a pipe: a run takes minutes.
+        // Written at once, also into a pipe: a run takes minutes.
         FileHandle.standardOutput.write(Data("\n\(title)\n\(table.text)".utf8))
     }
 

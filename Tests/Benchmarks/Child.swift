@@ -11,11 +11,11 @@ struct BenchError: Error, CustomStringConvertible {
 final class Child {
     private let process = Process()
     private let output = Pipe()
-    /// Nothing is ever written; it ends with us, also by SIGKILL, for those who watch it.
+    /// Nothing is ever written to it. It closes when this process ends, also by SIGKILL, for children that watch it.
     private let lifeline = Pipe()
     let name: String
 
-    /// - Parameter log: where standard error goes; nil: with ours.
+    /// - Parameter log: the file for standard error; nil: standard error is shared with this process.
     init(_ path: String, _ arguments: [String], log: String? = nil) throws {
         name = URL(fileURLWithPath: path).lastPathComponent + " " + (arguments.first ?? "")
         process.executableURL = URL(fileURLWithPath: path)
@@ -29,7 +29,7 @@ final class Child {
         do { try process.run() } catch { throw BenchError("\(path) cannot be run: \(error.localizedDescription)") }
     }
 
-    /// Where a program is among those that are installed; nil: nowhere.
+    /// The path of an installed program; nil: it is not installed.
     static func path(of program: String) -> String? {
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin").split(separator: ":")
         return folders.map { "\($0)/\(program)" }.first(where: FileManager.default.isExecutableFile)
@@ -39,7 +39,7 @@ final class Child {
 
     var isRunning: Bool { process.isRunning }
 
-    /// The first line of its output, for those that say where they listen.
+    /// The first line of its output, for programs that print where they listen.
     func firstLine() throws -> String {
         var line = Data()
         while let byte = try output.fileHandleForReading.read(upToCount: 1), let byte = byte.first, byte != 0x0A {
@@ -49,7 +49,7 @@ final class Child {
         return String(decoding: line, as: UTF8.self)
     }
 
-    /// All its output, once it has ended with exit code 0.
+    /// All of its output, once it has ended with exit code 0.
     func result() throws -> Data {
         let data = try output.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
@@ -60,8 +60,8 @@ final class Child {
         return data
     }
 
-    /// Ends it in order.
-    /// - Returns: what it had still to say.
+    /// Ends the program in order.
+    /// - Returns: the rest of its output.
     @discardableResult
     func stop() -> Data {
         guard process.isRunning else { return Data() }

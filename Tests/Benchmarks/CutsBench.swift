@@ -2,12 +2,12 @@
 import Foundation
 import PushSimulator
 
-/// The whole way while the push service ends each connection after so many pushes, refuses some, answers late: what do
-/// connections that are cut cost? Each row beside the rate of its group's first, which nothing disturbs.
+/// The whole way while the push service ends each connection after a number of pushes, refuses some pushes, and answers late: the
+/// cost of connections that are cut. Each row is compared with the rate of its group's first row, which is undisturbed.
 struct CutsBench {
     let options: BenchOptions
 
-    /// A row.
+    /// The trouble of one row.
     private struct Trouble {
         var end = "-"
         var after: Int?
@@ -39,7 +39,7 @@ struct CutsBench {
         var devices: Int
         var rows: [Trouble]
 
-        /// Each end after each count.
+        /// Each kind of end after each count.
         static func rows(_ counts: [Int]) -> [Trouble] {
             ["RST", "FIN", "GOAWAY"].flatMap { end in counts.map { Trouble.ends(end, after: $0) } }
         }
@@ -93,7 +93,7 @@ struct CutsBench {
         let spent = try stage.spent(since: before, id)
         let isOver = try stage.campaign(id).state == "completed"
         let sink = try stage.stopSink()
-        // Nothing is lost, and nothing is called accepted that was not.
+        // Nothing is lost, and no push is reported as accepted that was not.
         guard spent.accepted <= sink.distinct, !isOver || spent.accepted == group.devices else {
             throw BenchError(
                 "\(trouble.end) after \(trouble.after ?? 0): of \(group.devices) the relay knows \(spent.accepted) "
@@ -110,7 +110,7 @@ struct CutsBench {
         row.add("seconds", "seconds", spent.seconds)
         row.add("pushesPerSecond", "pushes/s", spent.rate, decimals: 0)
         row.add("connections", "connections", sink.connectionsOpened)
-        // Taken by the service again, with the same id, because the answer was lost with its connection.
+        // Pushes that the service accepted again, with the same id, because the answer was lost with its connection.
         row.add("acceptedAgain", "taken again", sink.accepted - sink.distinct)
         row.add("mostTimes", "most often", sink.mostTimes)
         return (row, spent.rate)

@@ -16,7 +16,7 @@ struct DaemonBench {
         return try body(stage)
     }
 
-    /// Both formats into a registry that is filled first, which is an import as well.
+    /// Imports both formats into a registry that is filled first, which is an import as well.
     func imports(_ store: StageStore) throws -> [BenchReport.Row] {
         try onStage(store: store) { stage in
             try stage.start()
@@ -30,9 +30,9 @@ struct DaemonBench {
 
     // MARK: The whole way
 
-    /// Registry, filter, payload, push, durable ledger, from the raised version to the campaign's end; and before it, the
-    /// import that fills the registry.
-    /// - Parameter latency: milliseconds that the service takes.
+    /// Measures the whole way: registry, filter, payload, push, durable ledger, from the raised version to the campaign's end; and
+    /// before it, the import that fills the registry.
+    /// - Parameter latency: the service's time to answer, in milliseconds.
     func whole(
         devices: Int, latency: Int = 0, platform: String = Stage.platform, store: StageStore = .sqlite
     ) throws -> (filling: BenchReport.Row, whole: BenchReport.Row, rate: Double) {
@@ -43,13 +43,14 @@ struct DaemonBench {
             guard let daemon = stage.daemon?.identifier else { throw BenchError("no daemon runs") }
             let (before, writtenBefore) = (try stage.moment(), try ProcessUsage(of: daemon).written)
             let id = try stage.raise(to: 2)
-            // What the questions cost is counted, too: so a few of them, a tenth of a second apart with a million devices.
+            // The cost of the questions is counted too, so only a few are asked: one every tenth of a second with a million
+            // devices.
             let pause = UInt32(min(max(devices / 10, 10_000), 200_000))
             try stage.wait("the campaign is over", pause: pause) { try stage.campaign(id).state == "completed" }
             let spent = try stage.spent(since: before, id)
             let usage = try ProcessUsage(of: daemon)
             let sink = try stage.stopSink()
-            // Beside FCM's pushes the bare sink counts the question for an access token.
+            // For FCM, the bare sink also counts the request for an access token.
             guard spent.accepted == devices, (devices...devices + (platform == "ios" ? 0 : 1)).contains(sink.accepted)
             else {
                 throw BenchError(
@@ -57,25 +58,25 @@ struct DaemonBench {
             }
             var row = BenchReport.Row()
             row.add("store", "store", store.rawValue)
-            // What the simulator waited before each answer.
+            // The simulator's delay before each answer.
             row.add("latencyMilliseconds", "latency ms", latency)
             row.add("devices", "devices", devices)
             row.add("seconds", "seconds", spent.seconds)
             spent.addCosts(to: &row)
             spent.addServerCosts(to: &row)
-            // Of the daemon, which was started anew after the import.
+            // The daemon's memory; it was started anew after the import.
             row.add("peakMemoryBytes", "peak MiB", bytes: usage.peakMemory)
-            // With the database's server.
+            // Includes the database's server.
             let written = usage.written - writtenBefore + (spent.server?.written ?? 0)
             row.add("writtenBytesPerPush", "bytes written", Double(written) / Double(devices))
-            // Opened in all.
+            // The number of connections opened in all.
             row.add("connections", "connections", sink.connectionsOpened)
             return (filling, row, spent.rate)
         }
     }
 
-    /// The service answers late: does the relay hide it, and with how many connections? First without latency, whose rate the
-    /// others are a share of.
+    /// The service answers late: whether the relay hides that, and with how many connections. The first row has no latency; the
+    /// other rates are shares of its rate.
     func late() throws -> [BenchReport.Row] {
         var best: Double?
         return try ([0] + options.all("latencies")).map { latency in
@@ -88,7 +89,7 @@ struct DaemonBench {
 
     // MARK: Connections
 
-    /// The rate against the limit of connections, once they are open. First with the limit that the daemon has by itself.
+    /// The rate against the limit of connections, once they are open. The first row has the daemon's default limit.
     func sweep() throws -> [BenchReport.Row] {
         try options.all("latencies").flatMap { latency in
             try onStage(latency: latency) { stage in
@@ -103,7 +104,7 @@ struct DaemonBench {
         }
     }
 
-    /// Microseconds in which the connections are found, and in which is measured.
+    /// The time until the connections are found, and the time of measuring, in microseconds.
     private static let (search, window): (UInt32, UInt32) = (1_500_000, 2_000_000)
 
     private func window(_ stage: Stage, version: Int, latency: Int, limit: Int?) throws -> BenchReport.Row {
@@ -115,11 +116,11 @@ struct DaemonBench {
         try stage.api("POST", "/v1/campaigns/\(id)/cancel")
         var row = BenchReport.Row()
         row.add("latencyMilliseconds", "latency ms", latency)
-        // That was set; "-": the daemon's own.
+        // The limit that was set; "-": the daemon's default.
         row.add("limit", "limit", limit)
         row.add("connections", "connections", connections)
         row.add("streams", "streams", streams)
-        // What so many connections of a thousand streams could carry at most, by Little's law.
+        // By Little's law, the most that so many connections of a thousand streams could carry.
         row.add("possiblePerSecond", "possible", Double(connections) * 1_000_000 / Double(latency), decimals: 0)
         spent.addCosts(to: &row)
         return row
@@ -129,7 +130,7 @@ struct DaemonBench {
 
     private static let kills = 3
 
-    /// Kills the daemon in the middle of a campaign, and starts it again, a few times: the slowest counts.
+    /// Kills the daemon in the middle of a campaign, and starts it again, several times: the slowest restart counts.
     func restart() throws -> BenchReport.Row {
         try onStage { stage in
             let devices = options["resume-devices"]
@@ -159,10 +160,10 @@ struct DaemonBench {
             row.add("kills", "kills", Self.kills)
             // The longest write-ahead log that a kill left behind.
             row.add("logBytes", "log left MiB", bytes: log)
-            // From the process' start until /readyz says 200: with a new store, and after a kill.
+            // From the start of the process until /readyz answers 200: with a new store, and after a kill.
             row.add("readyEmptySeconds", "ready, empty, ms", readyEmpty, decimals: 0, times: 1000)
             row.add("readySeconds", "slowest ready again, ms", ready, decimals: 0, times: 1000)
-            // From the process' start to the first push that is in the ledger.
+            // From the start of the process to the first push that is in the ledger.
             row.add("resumedSeconds", "slowest sends again, ms", resumed, decimals: 0, times: 1000)
             return row
         }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What two relays on one database do beside what one does: each sends a campaign of its own, one to iOS and one to Android.
+/// Two relays on one database, compared with one: each sends a campaign of its own, one to iOS and one to Android.
 ///
-/// Here they share the machine, so that the rate says nothing: what a push costs does. Two relays with a machine each send
-/// `share` times what one sends.
+/// Here they share the machine, so the rate means nothing, only the cost of a push does. Two relays, each on its own machine, would
+/// send `share` times as much as one.
 struct FleetBench {
     let options: BenchOptions
     private static let platforms = ["ios", "android"]
@@ -21,7 +21,7 @@ struct FleetBench {
 
     private struct Cost {
         var pushes = 0
-        /// Of the relays, in nanoseconds.
+        /// The processor time of the relays, in nanoseconds.
         var relays: UInt64 = 0
         var server: UInt64 = 0
         var log = 0
@@ -38,7 +38,7 @@ struct FleetBench {
         func each(_ value: some BinaryInteger) -> Double { Double(value) / Double(max(pushes, 1)) }
     }
 
-    /// One relay for each platform, all on one database, and a campaign of each at a time.
+    /// Runs one relay per platform, all on one database, each with one campaign at a time.
     private func cost(of platforms: [String], devices: Int) throws -> Cost {
         let server = try StageServer()
         let stages = try platforms.map {
@@ -49,7 +49,7 @@ struct FleetBench {
             try stage.start()
             try stage.importDevices(0..<devices)
         }
-        // As they would be with nothing behind them.
+        // Restarts each relay, so that its import does not count.
         for stage in stages { try stage.start() }
         let before = try stages.map { try $0.moment() }
         let campaigns = try stages.map { try $0.raise(to: 2) }
@@ -62,7 +62,7 @@ struct FleetBench {
             guard spent.accepted == devices else { throw BenchError("\(spent.accepted) of \(devices) were accepted") }
             cost.pushes += spent.accepted
             cost.relays += spent.daemon
-            // Of the first one, whose look is the longest: they have the server together.
+            // The relays share the server and run at once, so the largest figure of each kind counts.
             cost.seconds = max(cost.seconds, spent.seconds)
             cost.server = max(cost.server, spent.server?.processorTime ?? 0)
             cost.log = max(cost.log, spent.server?.log ?? 0)
@@ -79,7 +79,7 @@ struct FleetBench {
         row.add("serverCPUMicroseconds", "server µs", cost.each(cost.server) / 1000)
         row.add("serverLogBytesPerPush", "log bytes", cost.each(cost.log))
         let relays = name.hasPrefix("one") ? 1.0 : 2
-        // By the processor time of the relays alone, and of the relays with the database.
+        // By the processor time of the relays alone, then of the relays with the database.
         row.add("share", "times one", relays * alone.each(alone.relays) / cost.each(cost.relays))
         row.add(
             "shareWithServer", "with server",

@@ -3,10 +3,10 @@ import CurlTransport
 import Foundation
 import Synchronization
 
-/// Writes to the store while something else does: registers one and the same device again and again, as an app does, over the
-/// control socket. Waits for each answer and rests for a moment, so that it costs next to nothing itself.
+/// Writes to the store during another operation: registers the same device again and again, as an app does, over the control
+/// socket. It waits for each answer and pauses briefly, so that it costs next to nothing itself.
 final class OtherWriter: Sendable {
-    /// Of a device that no import brings.
+    /// The number of a device that no import contains.
     private static let number = 99_999_999
     /// Microseconds between two writes.
     private static let rest: UInt32 = 5000
@@ -26,8 +26,8 @@ final class OtherWriter: Sendable {
         self.request = request
     }
 
-    /// Writes once, and then until `body` has ended; waits for the answer that is on its way.
-    /// - Returns: milliseconds from each request to its answer, in order of size; never none.
+    /// Writes once, and then until `body` has ended; waits for the last answer.
+    /// - Returns: the milliseconds from each request to its answer, without the first request, ascending; never empty.
     func waits(while body: () throws -> Void) throws -> [Double] {
         _ = try write()
         Thread.detachNewThread { [self] in

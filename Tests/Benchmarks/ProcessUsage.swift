@@ -2,16 +2,16 @@
 import CLinux
 import Foundation
 
-/// What a process has used so far, as Linux accounts it (proc(5)).
+/// The resources that a process has used so far, as Linux accounts them (proc(5)).
 struct ProcessUsage {
-    /// User and system time, in nanoseconds: /proc/PID/stat has hundredths of a second.
+    /// User and system time, in nanoseconds: /proc/PID/stat has only hundredths of a second.
     var processorTime: UInt64
-    /// Most memory that was resident at once, in bytes.
+    /// The peak of resident memory, in bytes.
     var peakMemory: Int
-    /// What it caused to be sent to the storage layer, in bytes.
+    /// The bytes that it caused to be sent to the storage layer.
     var written: Int
 
-    /// - Throws: where the process has ended.
+    /// - Throws: if the process has ended.
     init(of process: Int32) throws {
         func number(_ name: String, in file: String) -> Int? {
             let text = try? String(contentsOfFile: "/proc/\(process)/\(file)", encoding: .utf8)
@@ -29,7 +29,7 @@ struct ProcessUsage {
         self.written = written
     }
 
-    /// Nanoseconds of all children that have ended and were waited for.
+    /// The nanoseconds of all children that have ended and were awaited.
     static var childrensTime: UInt64 {
         var usage = rusage()
         unsafe getrusage(__rusage_who_t(RUSAGE_CHILDREN.rawValue), &usage)
@@ -48,7 +48,7 @@ struct ThreadUsage {
     /// Whether it is the daemon's dispatcher, or one of its lanes.
     var isOfFanOut: Bool { name == "fan-out" || name.hasPrefix("lane-") }
 
-    /// All threads of a process; one that ends meanwhile is left out.
+    /// All threads of a process, without those that end during the call.
     static func all(of process: Int32) -> [ThreadUsage] {
         let folder = "/proc/\(process)/task"
         return ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).compactMap { entry in

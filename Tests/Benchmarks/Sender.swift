@@ -9,8 +9,8 @@ import Signing
 import Synchronization
 import UpgradeRules
 
-/// The relay's transport and nothing else: batches are built as the fan-out builds them, with distinct tokens, ids and
-/// telephones, sent by one lane, and counted when they come back.
+/// The relay's transport alone: batches are built as the fan-out builds them, with distinct tokens, ids and telephones, sent by one
+/// lane, and counted when they come back.
 ///
 /// A process of its own (`relay-bench send PORT AUTHORITY KEY PUSHES STREAMS`), so that its CPU is the sending side's alone.
 struct Sender {
@@ -31,16 +31,15 @@ struct Sender {
         self.streams = streams
     }
 
-    /// What a run took. Times are in nanoseconds.
+    /// The figures of a run.
     struct Result: Codable {
         var accepted = 0
         var connections = 0
-        /// From handing over the first batch to the last answer, dialling included.
+        /// From the first submitted batch to the last answer, dialling included, in seconds.
         var seconds = 0.0
-        /// The lane's thread: frames, TLS, system calls, answers.
+        /// The processor time of the lane's thread, in nanoseconds: frames, TLS, system calls, answers.
         var laneTime: UInt64 = 0
-        /// How often the lane's thread asked for memory, per push, without the first half; nil where a sanitizer has malloc to
-        /// itself.
+        /// Allocations by the lane's thread, per push, without the first half of the run; nil if a sanitizer replaces malloc.
         var allocations: Double?
     }
 
@@ -53,7 +52,7 @@ struct Sender {
     private static let campaign = Array("0123456789ab".utf8)
     private static let laneName = "lane 0"
     private static let batchSize = 1000
-    /// As many as the fan-out has on their way for two shards.
+    /// The number of batches that the fan-out has on their way for two shards.
     private static let batchesOut = 8
 
     func run() throws -> Result {
@@ -116,7 +115,7 @@ struct Sender {
 
     // MARK: For other senders
 
-    /// The header fields of one push, pseudo-fields left out.
+    /// The header fields of one push, without the pseudo-fields.
     static func sampleFields(key: ES256PrivateKey) throws -> [(name: String, value: String)] {
         let template = try template(provider(key: key), authority: "")
         return template.fields.compactMap { field in
@@ -143,7 +142,7 @@ struct Sender {
         return String(decoding: bytes[device[keyPath: part].range], as: UTF8.self)
     }
 
-    /// A token as random as real ones, for HPACK's Huffman code, and a telephone.
+    /// Makes a token as random as real ones, for HPACK's Huffman code, and a telephone.
     private static func device(_ number: Int, in arena: inout [UInt8]) -> PushTarget {
         let start = arena.count
         var state = UInt64(number)
@@ -160,7 +159,7 @@ struct Sender {
                 mixed >>= 4
             }
         }
-        // Eleven digits, of which the first are always the same.
+        // Eleven digits, the first of which are always the same.
         var place = 10_000_000_000
         while place > 0 {
             arena.append(0x30 + UInt8((13_800_000_000 + number % 100_000_000) / place % 10))
@@ -173,18 +172,18 @@ struct Sender {
             device: Int64(number))
     }
 
-    /// Batches that are back, for the thread that builds new ones.
+    /// Finished batches, for the thread that builds new ones.
     private final class Inbox: BatchReceiver {
         private struct State {
             var batches: [RequestBatch] = []
-            /// What the lane's thread had asked for when each batch came, with the batch's pushes.
+            /// The allocations by the lane's thread until each batch came, with the batch's pushes.
             var counts: [(asked: Int, pushes: Int)] = []
         }
 
         private let state = Mutex(State())
         private let arrival = DispatchSemaphore(value: 0)
 
-        /// Per push, without the first half; nil where nothing was counted.
+        /// The allocations per push, without the first half; nil: they were not counted.
         var allocations: Double? {
             state.withLock { state in
                 let counts = state.counts.suffix(state.counts.count / 2)

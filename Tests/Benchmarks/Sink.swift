@@ -4,31 +4,31 @@ import PushSimulator
 import Signing
 import SimulatorTools
 
-/// The push service that takes everything: `simulate-apns` and `simulate-fcm`, with `BareSession` in place of all that they look at.
+/// The push service that takes everything: `simulate-apns` and `simulate-fcm`, with `BareSession` instead of their checks.
 ///
-/// A process of its own (`relay-bench sink PLATFORM FOLDER LATENCY [SCRIPT]`), so that its CPU can be counted.
-/// With a fault script it is the strict simulator, which keeps what it has accepted.
+/// It is a process of its own (`relay-bench sink PLATFORM FOLDER LATENCY [SCRIPT]`), so that its CPU can be counted. With a fault
+/// script it is the strict simulator, which keeps the pushes that it has accepted.
 enum Sink {
-    /// Its first line.
+    /// The first line of its output.
     struct Ready: Codable {
         var port: UInt16
     }
 
-    /// Its last.
+    /// The last line of its output.
     struct Figures: Codable {
         var accepted: Int
-        /// Of them, by their ids; 0 in bare mode, which keeps none.
+        /// The distinct accepted pushes, by id; 0 in bare mode, which keeps no ids.
         var distinct: Int
         var connectionsOpened: Int
-        /// How often the same push was accepted at most; 0 in bare mode.
+        /// The most times that one push was accepted; 0 in bare mode.
         var mostTimes: Int
     }
 
     static let keyName = "key.p8"
-    /// Of `SimulatorCertificate.generated`.
+    /// The authority file of `SimulatorCertificate.generated`.
     static let authorityName = "push-simulator-ca.pem"
 
-    /// Until SIGTERM.
+    /// Runs until SIGTERM.
     static func run(_ words: [String]) throws {
         guard (3...4).contains(words.count), let latency = Int(words[2]) else {
             throw BenchError("sink wants: PLATFORM FOLDER LATENCY [SCRIPT]")

@@ -15,8 +15,8 @@ extension Stage {
         }
     }
 
-    /// Imports devices by the command that an operator uses; the first of them is 0, so that their number is known.
-    /// - Parameter writer: writes meanwhile, and counts how long each time took.
+    /// Imports devices with the operator's command. The first import begins at 0, so that the number of earlier devices is known.
+    /// - Parameter writer: writes during the import, and measures each write.
     @discardableResult
     func importDevices(
         _ numbers: Range<Int>, as format: Format = .ndjson, beside writer: OtherWriter? = nil
@@ -57,15 +57,15 @@ extension Stage {
         row.add("rowsPerSecond", "rows/s", rows / elapsed, decimals: 0)
         row.add("cpuMicroseconds", "µs/row", Double(after.processorTime - before.processorTime) / rows / 1000)
         row.add("commandCPUMicroseconds", "command µs", Double(commandTime) / rows / 1000)
-        // Of the database's server.
+        // By the database's server.
         row.add("serverCPUMicroseconds", "server µs", served.map { Double($0.processorTime) / rows / 1000 })
         row.add("serverLogBytesPerRow", "log bytes", served.map { Double($0.log) / rows })
         // By both.
         let written = after.written - before.written + (served?.written ?? 0)
         row.add("writtenBytesPerRow", "bytes written", Double(written) / rows)
-        // Of the daemon since its start.
+        // The daemon's memory since its start.
         row.add("peakMemoryBytes", "peak MiB", bytes: after.peakMemory)
-        // One device registered after another meanwhile, each with its answer awaited.
+        // Devices that were registered one after another during the import, each with its answer awaited.
         row.add("otherWrites", "other writes", waits?.count)
         row.add("otherMedianMilliseconds", "median ms", waits.map { $0[$0.count / 2] })
         row.add("otherWorstMilliseconds", "worst ms", waits?.last)

@@ -4,30 +4,30 @@ import Foundation
 import Signing
 import UpgradeRules
 
-/// A temporary directory with a key and an authority, the push service's stand-in, and the daemon: each a process of its
-/// own, so that its CPU can be counted.
+/// A temporary directory with a key and an authority, the push service's stand-in, and the daemon. The last two are processes of
+/// their own, so that their CPU can be counted.
 final class Stage {
-    /// Of the suites that measure one platform for both.
+    /// The platform of the suites that measure only one.
     static let platform = "ios"
 
     let platform: String
-    /// What the app has under `pace`; nil: nothing.
+    /// The app's `ratePerSecond` under `pace`; nil: it has none.
     let ratePerSecond: Int?
     let folder: URL
     let relay: String
     let sink: Child
     let port: UInt16
     private(set) var daemon: Child?
-    /// The daemon's store is in it; nil: in a file.
+    /// The server of the daemon's store; nil: the store is in a file.
     let server: StageServer?
-    /// The relay's name among those of the database; nil: the machine's.
+    /// The relay's name in the database; nil: the machine's.
     let node: String?
 
     /// - Parameters:
     ///   - relay: the path of the upgrade-relay binary.
-    ///   - latency: milliseconds from request to answer.
-    ///   - faults: JSON of a script that the strict simulator plays; nil: the sink that takes everything.
-    ///   - server: where the store is; nil: in a file. It ends with the stage.
+    ///   - latency: the milliseconds from request to answer.
+    ///   - faults: the JSON of a script for the strict simulator; nil: the sink that takes everything.
+    ///   - server: the server of the store, which ends with the stage; nil: the store is in a file.
     init(
         relay: String, latency: Int = 0, platform: String = Stage.platform, faults: String? = nil,
         ratePerSecond: Int? = nil, server: StageServer? = nil, node: String? = nil
@@ -45,12 +45,12 @@ final class Stage {
         port = try JSONDecoder().decode(Sink.Ready.self, from: Data(sink.firstLine().utf8)).port
     }
 
-    /// Of APNs.
+    /// The APNs key.
     var key: ES256PrivateKey {
         get throws { try ES256PrivateKey(pem: Array(Data(contentsOf: URL(fileURLWithPath: keyPath)))) }
     }
 
-    /// How the daemon pushes: with FCM as fast as it can, for it is not Google's patience that is measured.
+    /// The daemon's settings for its push service. With FCM it sends as fast as it can, because Google's limits are not measured.
     private var service: String {
         let own = "server: \"https://127.0.0.1:\(port)\", trustedCertificates: \"\(authorityPath)\""
         return platform == "ios"
@@ -58,7 +58,7 @@ final class Stage {
             : "fcm: { serviceAccount: { file: \"\(keyPath)\" }, quotaPerMinute: 600000000, avoidQuarterHours: false, \(own), "
     }
 
-    /// What the simulator says of itself at its end.
+    /// Stops the simulator, and returns its final figures.
     func stopSink() throws -> Sink.Figures {
         try JSONDecoder().decode(Sink.Figures.self, from: sink.stop())
     }
@@ -78,9 +78,10 @@ final class Stage {
 
     // MARK: The daemon
 
-    /// Starts the daemon, over the store that is there: what another did before counts no more, which is ended in order.
+    /// Starts the daemon on the existing store, after stopping a running one in order. The figures of the earlier daemon no longer
+    /// count.
     /// - Parameter connections: the daemon's limit; nil: its default.
-    /// - Returns: seconds from its start until `/readyz` says 200.
+    /// - Returns: the seconds from its start until `/readyz` answers 200.
     @discardableResult
     func start(connections: Int? = nil) throws -> Double {
         stop()
@@ -91,7 +92,7 @@ final class Stage {
         return (ContinuousClock.now - began) / .seconds(1)
     }
 
-    /// In order.
+    /// Stops the daemon in order.
     func stop() {
         daemon?.stop()
         daemon = nil
@@ -102,7 +103,7 @@ final class Stage {
     var configurationPath: String { path("config.json5") }
 
     /// Writes the daemon's configuration.
-    /// - Parameter store: in the place of the stage's own.
+    /// - Parameter store: replaces the stage's own store.
     func configure(connections: Int? = nil, store: String? = nil) throws {
         let name = node.map { ", node: \"\($0)\"" } ?? ""
         let own = server.map { "postgres: { url: \"\($0.conninfo)\"\(name) }" } ?? "sqlite: { path: \"\(storePath)\" }"
@@ -121,13 +122,13 @@ final class Stage {
         try configuration.write(toFile: configurationPath, atomically: false, encoding: .utf8)
     }
 
-    /// As power fails.
+    /// Ends the daemon like a power failure.
     func kill() {
         daemon?.kill()
         daemon = nil
     }
 
-    /// Where the daemon listens, as its log says.
+    /// The port on which the daemon listens, from its log.
     func apiPort() throws -> UInt16 {
         let words = try String(contentsOfFile: logPath, encoding: .utf8).split(whereSeparator: \.isWhitespace)
         guard let word = words.first(where: { $0.hasPrefix("listen=") }),
@@ -149,8 +150,8 @@ final class Stage {
         return try JSONDecoder().decode(Made.self, from: Child(relay, words).result()).token
     }
 
-    /// - Returns: the body.
-    /// - Throws: where the answer is not 2xx, as where a campaign was over before it could be paused.
+    /// - Returns: the body of the answer.
+    /// - Throws: if the answer is not 2xx, for example if a campaign was over before it could be paused.
     @discardableResult
     func api(_ method: String, _ path: String, _ body: [String: String]? = nil) throws -> Data {
         var request = HTTPRequest(method, "http://relay\(path)")
@@ -173,8 +174,8 @@ final class Stage {
         return Int(values.compactMap { $0.split(separator: " ").last.flatMap { Double($0) } }.reduce(0, +))
     }
 
-    /// Asks until it is so.
-    /// - Parameter pause: microseconds between two questions.
+    /// Asks until the condition holds.
+    /// - Parameter pause: the microseconds between two questions.
     func wait(_ what: String, pause: UInt32 = 20_000, until condition: () throws -> Bool) throws {
         let end = ContinuousClock.now + .seconds(900)
         while try !condition() {
@@ -209,19 +210,19 @@ final class Stage {
         return try JSONDecoder().decode(Raised.self, from: answer).campaign.id
     }
 
-    /// As `raise`, once its first push has been accepted.
+    /// Raises the version and waits until its first push has been accepted.
     func beginCampaign(version: Int) throws -> String {
         let id = try raise(to: version)
         try wait("the campaign begins", pause: 2000) { try campaign(id).accepted > 0 }
         return id
     }
 
-    /// How much has been sent, and who has worked for how many nanoseconds.
+    /// The number of pushes so far, and the nanoseconds of each process.
     struct Moment {
         fileprivate var time: ContinuousClock.Instant
         var accepted: Int
         var daemon: UInt64
-        /// Of the daemon's, the fan-out's thread and its lanes.
+        /// The part of `daemon` that the fan-out's thread and its lanes used.
         var fanOut: UInt64
         var sink: UInt64
         /// nil: the store is in a file.
@@ -230,7 +231,7 @@ final class Stage {
 
         var rate: Double { Double(accepted) / seconds }
 
-        /// What one push costs, of the rate that goes with it.
+        /// Adds the rate, and the costs per push that go with it.
         func addCosts(to row: inout BenchReport.Row) {
             let perPush = 1 / Double(max(accepted, 1)) / 1000
             row.add("pushesPerSecond", "pushes/s", rate, decimals: 0)
@@ -238,7 +239,7 @@ final class Stage {
             row.add("simulatorCPUMicroseconds", "simulator µs", Double(sink) * perPush)
         }
 
-        /// What of it is the database's server's: processor time, and bytes of its write-ahead log.
+        /// Adds the database's server: its processor time, and the bytes of its write-ahead log.
         func addServerCosts(to row: inout BenchReport.Row) {
             let pushes = Double(max(accepted, 1))
             row.add("serverCPUMicroseconds", "server µs", server.map { Double($0.processorTime) / pushes / 1000 })
@@ -247,8 +248,8 @@ final class Stage {
     }
 
     /// - Parameters:
-    ///   - campaign: that counts; nil: none has begun.
-    ///   - isFirst: of two moments.
+    ///   - campaign: the campaign that counts; nil: none has begun.
+    ///   - isFirst: whether this is the first of two moments.
     func moment(_ campaign: String? = nil, isFirst: Bool = true) throws -> Moment {
         let accepted = try campaign.map { try self.campaign($0).accepted } ?? 0
         guard let daemon else { throw BenchError("no daemon runs") }
@@ -260,7 +261,7 @@ final class Stage {
             server: try server?.usage(asksFirst: isFirst))
     }
 
-    /// What has been done since then.
+    /// The pushes and costs since `before`.
     func spent(since before: Moment, _ campaign: String?) throws -> Moment {
         var spent = try moment(campaign, isFirst: false)
         spent.seconds = (spent.time - before.time) / .seconds(1)
@@ -272,7 +273,7 @@ final class Stage {
         return spent
     }
 
-    /// As `spent(since:)`, for what has to be going on all the time.
+    /// The same as `spent(since:)`, for a campaign that must run all the time.
     func spent(on campaign: String, while body: () throws -> Void) throws -> Moment {
         let before = try moment(campaign)
         try body()

@@ -2,17 +2,17 @@
 import Foundation
 import PrivatePostgres
 
-/// Where a stage's daemon has its store.
+/// The kind of store of a stage's daemon.
 enum StageStore: String, CaseIterable {
     case sqlite, postgres
 }
 
-/// A private server of PostgreSQL with its own settings, as `initdb` makes them: with fsync. And what all its processes have done.
+/// A private PostgreSQL server with the settings that `initdb` makes, with fsync; and the figures of all its processes.
 final class StageServer {
     private let server: PostgresServer
     private let postmaster: Int32
 
-    /// - Parameter counting: has each statement counted (pg_stat_statements), which costs it something.
+    /// - Parameter counting: whether each statement is counted (pg_stat_statements), which costs the server something.
     init(counting: Bool = false) throws {
         server = try PostgresServer(
             settings: counting
@@ -32,7 +32,7 @@ final class StageServer {
     struct Usage {
         /// User and system time of all processes, in nanoseconds.
         var processorTime: UInt64 = 0
-        /// What they caused to be sent to the storage layer, in bytes.
+        /// The bytes that they caused to be sent to the storage layer.
         var written = 0
         /// Where the write-ahead log ends, in bytes.
         var log = 0
@@ -44,8 +44,8 @@ final class StageServer {
         }
     }
 
-    /// - Parameter asksFirst: whether the question for the log comes before the look at the processes: what it costs is left out where
-    ///   that is the first of two moments.
+    /// - Parameter asksFirst: whether the query for the log comes before the look at the processes. This leaves out the query's
+    ///   cost at the first of two moments.
     func usage(asksFirst: Bool) throws -> Usage {
         var log = 0
         func ask() throws { log = Int(try self.ask("SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn")) ?? 0 }
@@ -56,7 +56,7 @@ final class StageServer {
         return usage
     }
 
-    /// How many statements were run so far; this one is not counted yet.
+    /// The number of statements so far, without this one.
     func statements() throws -> Int { Int(try ask("SELECT sum(calls) FROM pg_stat_statements")) ?? 0 }
 
     private func ask(_ question: String) throws -> String {
@@ -67,14 +67,15 @@ final class StageServer {
         return answer.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// Of those that have ended the postmaster has waited for (wait(2)), so that they are counted with it.
+    /// The figures of all processes. The postmaster has waited for those that have ended (wait(2)), so they are counted with it.
     private func processes() throws -> Usage {
         let ticks = UInt64(sysconf(Int32(_SC_CLK_TCK)))
         var usage = Usage()
         for entry in try FileManager.default.contentsOfDirectory(atPath: "/proc") {
             guard let process = Int32(entry),
                 let stat = try? String(contentsOfFile: "/proc/\(entry)/stat", encoding: .utf8),
-                // The name may have anything in it. Behind it, from 0: 1 the parent, 13 and 14 what waited-for children used (proc(5)).
+                // The name may contain anything. After it, from 0: 1 is the parent, 13 and 14 are the times of awaited children
+                // (proc(5)).
                 let fields = stat.split(separator: ")").last?.split(separator: " "), fields.count > 14,
                 process == postmaster || Int32(fields[1]) == postmaster,
                 let own = try? ProcessUsage(of: process)

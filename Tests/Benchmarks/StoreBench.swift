@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What a store costs beside pushes and imports.
+/// The costs of a store beside pushes and imports.
 struct StoreBench {
     private let options: BenchOptions
 
@@ -9,7 +9,7 @@ struct StoreBench {
 
     private static let idleDevices = 1000
 
-    /// A daemon with some devices and a campaign that is over, while nobody asks for anything.
+    /// Measures an idle daemon with some devices and a campaign that is over.
     func idle(_ store: StageStore) throws -> BenchReport.Row {
         let stage = try Stage(
             relay: options.relay, server: store == .postgres ? StageServer(counting: true) : nil)
@@ -18,7 +18,7 @@ struct StoreBench {
         try stage.importDevices(0..<Self.idleDevices)
         let id = try stage.raise(to: 2)
         try stage.wait("the campaign is over") { try stage.campaign(id).state == "completed" }
-        // What follows the end has been done by then.
+        // The work after the campaign's end is done in this time.
         usleep(5_000_000)
         let seconds = options["idle-seconds"]
         let statements = try stage.server?.statements()
@@ -29,11 +29,11 @@ struct StoreBench {
         var row = BenchReport.Row()
         row.add("store", "store", store.rawValue)
         row.add("seconds", "seconds", spent.seconds)
-        // Of one processor.
+        // The share of one processor.
         row.add("cpuShare", "CPU %", Double(spent.daemon) / 1e9 / spent.seconds, times: 100)
         let served = spent.server.map { Double($0.processorTime) / 1e9 / spent.seconds }
         row.add("serverCPUShare", "server CPU %", served, times: 100)
-        // With BEGIN and COMMIT.
+        // Includes BEGIN and COMMIT.
         let all = statements.flatMap { before in later.map { $0 - before - Self.own } }
         row.add("statementsPerSecond", "statements/s", all.map { Double($0) / spent.seconds })
         let log = spent.server.map { Double($0.log) / spent.seconds }
@@ -41,10 +41,10 @@ struct StoreBench {
         return row
     }
 
-    /// Of the bench's own statements between two counts: the first count itself, and where the log ends, twice.
+    /// The bench's own statements between two counts: the first count itself, and the query for the end of the log, twice.
     private static let own = 3
 
-    /// A store of so many devices, first with nothing else in it, then after a campaign to all of them.
+    /// Migrates a store of so many devices, first with nothing else in it, then after a campaign to all of them.
     func migrate() throws -> [BenchReport.Row] {
         let stage = try Stage(relay: options.relay)
         defer { stage.tearDown() }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The transport alone, on one connection: the relay's lane against the sink, and h2load against the
-/// same, in turns, so that what else the machine does hits both.
+/// The transport alone, on one connection: the relay's lane against the sink, and h2load against the same sink, in turns, so that
+/// other load on the machine affects both.
 struct TransportBench {
     let options: BenchOptions
 
-    /// Allocations of the lane's thread for each push, at most, where many share a turn of the loop, which costs some as a
-    /// batch does. nghttp2 alone would take six for each request from malloc.
+    /// The most allocations of the lane's thread per push, where many pushes share a turn of the loop: a turn costs some
+    /// allocations, and so does a batch. nghttp2 alone would take six from malloc for each request.
     static let allocationBound = 0.2
     private static let manyStreams = 100
 
-    /// - Throws: where a push takes memory again.
+    /// - Throws: if the allocations reach `allocationBound`.
     static func check(_ allocations: [Int: Double]) throws {
         for (streams, count) in allocations where streams >= manyStreams && count >= allocationBound {
             throw BenchError(
@@ -20,8 +20,8 @@ struct TransportBench {
         }
     }
 
-    /// - Returns: the rows, and for each number of streams how often the lane's thread asked for memory per push once it was
-    ///   warm, the most of all runs; none under a sanitizer.
+    /// - Returns: the rows, and for each number of streams the allocations of the lane's thread per push once it was warm, the most
+    ///   of all runs; none under a sanitizer.
     func run() throws -> (rows: [BenchReport.Row], allocations: [Int: Double]) {
         let stage = try Stage(relay: options.relay)
         defer { stage.tearDown() }
@@ -43,7 +43,7 @@ struct TransportBench {
                 theirTimes.append(ProcessUsage.childrensTime - between)
             }
             allocations[streams] = ours.compactMap(\.allocations).max()
-            // The best of all runs: what was disturbed least.
+            // The best of all runs, which was disturbed least.
             func perPush(_ times: [UInt64]) -> Double? {
                 times.min().map { Double($0) / Double(options["pushes"]) / 1000 }
             }
@@ -51,16 +51,16 @@ struct TransportBench {
             var row = BenchReport.Row()
             row.add("streams", "streams", streams)
             row.add("pushes", nil, options["pushes"])
-            // The sending process as a whole: start, dialling, building the requests, sending.
+            // The whole sending process: start, dialling, building the requests, sending.
             row.add("cpuMicroseconds", "µs/push", cost)
-            // Of it, the lane's thread: frames, TLS, system calls, answers.
+            // The part of the lane's thread: frames, TLS, system calls, answers.
             row.add("laneCPUMicroseconds", "of it lane", perPush(ours.map(\.laneTime)))
             let rate = ours.map(\.seconds).min().map { Double(options["pushes"]) / $0 }
             row.add("pushesPerSecond", "pushes/s", rate, decimals: 0)
             row.add("simulatorCPUMicroseconds", "simulator µs", perPush(sinkTimes))
             row.add("h2loadCPUMicroseconds", "h2load µs", theirCost)
             row.add("h2loadRequestsPerSecond", "h2load req/s", theirRate, decimals: 0)
-            // Ours by h2load's; below 1 is cheaper.
+            // Our CPU divided by h2load's; below 1 is cheaper.
             row.add("ratio", "ratio", cost.flatMap { cost in theirCost.map { cost / $0 } })
             row.add("allocationsPerPush", "allocations", allocations[streams])
             return row
@@ -78,13 +78,13 @@ struct TransportBench {
     }
 }
 
-/// nghttp2's load generator with requests like ours, as far as it goes: 10,000 paths in turns, one apns-id for all, a body
-/// of the same size.
+/// nghttp2's load generator with requests as similar as possible: 10,000 paths in turns, one apns-id for all, a body of the same
+/// size.
 struct H2Load {
     private let path: String
     private let arguments: [String]
 
-    /// nil where it is not installed.
+    /// Returns nil if h2load is not installed.
     init?(stage: Stage) throws {
         guard let path = Child.path(of: "h2load") else { return nil }
         self.path = path

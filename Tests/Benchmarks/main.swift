@@ -3,7 +3,7 @@ import Foundation
 import HTTP2
 import Signing
 
-// Threads that dial are not waited for at the end.
+// Threads that dial are not awaited at the end.
 CryptoLibrary.keepUntilTheEnd()
 signal(SIGPIPE, SIG_IGN)
 

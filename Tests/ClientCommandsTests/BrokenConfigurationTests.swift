@@ -9,7 +9,7 @@ import Testing
 
 /// FAULTS 3.4: with a broken configuration every command was "not reachable" where the socket is not at its default.
 @Suite struct BrokenConfigurationTests {
-    /// Runs a command as the tool does: nothing stands for the daemon.
+    /// Runs a command as the tool does, with no stand-in for the daemon.
     private func run(
         _ words: [String], environment: [String: String] = [:]
     ) async -> (code: ExitCode, out: String, err: String) {
@@ -20,7 +20,7 @@ import Testing
         return (code, transcript.out, transcript.err)
     }
 
-    /// A configuration that names the socket, and whose end is missing.
+    /// A configuration that names the socket, and lacks its end.
     private func broken(socket: String, in folder: String) throws -> String {
         let path = "\(folder)/config.json5"
         try Data("{ listen: { controlSocket: \"\(socket)\" }, apps: {".utf8).write(to: URL(filePath: path))

@@ -15,8 +15,8 @@ import WireFormat
 @testable import Configuration
 @testable import VersionSources
 
-/// Every way by which something is asked for that phones are told, against every rule of what that may hold (`BumpRules.Rule`). A rule
-/// without a sample does not compile, and a file that makes a bump without being a door here fails.
+/// Every door by which a bump comes in, against every rule of what a bump may hold (`BumpRules.Rule`). A rule without a sample
+/// does not compile, and a file that makes a bump without being a door here fails.
 @Suite("Every door of a requirement has the same rules", .ownThread) struct BumpDoorTests {
     enum Door: CaseIterable {
         case request
@@ -24,7 +24,7 @@ import WireFormat
         case webhook
         case command
         case gitHub
-        /// Whatever else comes as a bump, as webhooks of release tools do.
+        /// Any other bump, as webhooks of release tools send it.
         case releaseTool
         /// A store's lookup, a watched file.
         case source
@@ -49,7 +49,7 @@ import WireFormat
         return bump
     }
 
-    /// As a body has it.
+    /// The bump as a body.
     private static func body(_ bump: VersionBump, isWebhook: Bool = false) -> [UInt8] {
         let message: JSONValue? = bump.message.map { text in
             text.translations.isEmpty
@@ -74,7 +74,7 @@ import WireFormat
         return Array(json.text(isPretty: false).utf8)
     }
 
-    /// What a door says of it; nil: it was taken.
+    /// The reason that a door refuses the sample; nil: it was taken.
     private static func refusal(of sample: BumpSample, at door: Door, _ daemon: RealDaemon) async throws -> String? {
         let bump = bump(sample)
         do {
@@ -92,13 +92,13 @@ import WireFormat
                 for step in ["plan", "raise"] {
                     let answer = try daemon.ask(
                         "POST", path, Array("\(form)&step=\(step)".utf8), as: "application/x-www-form-urlencoded")
-                    // The field with the fault, and no other.
+                    // The field with the fault is marked, and no other.
                     let names = answer.text.matches(of: /name="(\w+)"[^>]*aria-invalid/).map { String($0.output.1) }
                     guard answer.status == 422, names.count == 1 else { return nil }
                     if step == "raise" { return names[0] }
                 }
             case .gitHub:
-                // It says a version alone.
+                // It carries a version alone.
                 guard sample.rule == .versionOfThreeNumbers, let version = bump.required else { return sample.field }
                 let release = #"{"tag_name":"v\#(version)","draft":false,"prerelease":false}"#
                 let event = #"{"action":"published","release":\#(release)}"#
@@ -116,7 +116,7 @@ import WireFormat
                 }
             case .source:
                 var bump = bump
-                // A source says nothing of these.
+                // A source sends none of these.
                 if !bump.blocked.isEmpty { return sample.field }
                 // The configuration's address wins, so a source's is never sent.
                 if bump.downloadURL != nil { return sample.field }
@@ -129,7 +129,7 @@ import WireFormat
         }
     }
 
-    /// As a browser sends it; nil where the form has no field for it, or for several of it.
+    /// The form as a browser sends it; nil where it has no field for the bump, or would need several of one.
     private static func form(_ bump: VersionBump) -> String? {
         guard bump.message?.translations.isEmpty ?? true, bump.builds.required == nil else { return nil }
         let fields = [
@@ -142,7 +142,7 @@ import WireFormat
         return fields.compactMap { name, value in value.map { "\(name)=\(encoded($0))" } }.joined(separator: "&")
     }
 
-    /// nil where no command line is that long, or the command has an option for no such thing.
+    /// nil where no command line is that long, or the command has no such option.
     private static func words(_ bump: VersionBump) -> [String]? {
         var words = ["version", bump.blocked.isEmpty ? "set" : "block", app.app, "ios"]
         if bump.blocked.isEmpty { words += ["--required", bump.required?.text ?? ""] }
@@ -173,7 +173,7 @@ import WireFormat
     func doors() throws {
         let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources").standardized
         let files = try #require(FileManager.default.enumerator(atPath: sources.path)).compactMap { $0 as? String }
-        // A placeholder, and what changes a field alone: an empty bump is compared with.
+        // `RelayStore` is left out: it has no door.
         let makers = try files.filter { $0.hasSuffix(".swift") && !$0.hasPrefix("RelayStore/") }.filter { file in
             let text = try String(contentsOf: sources.appending(path: file), encoding: .utf8)
             return text.contains("VersionBump(")

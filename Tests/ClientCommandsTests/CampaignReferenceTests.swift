@@ -94,7 +94,7 @@ import Testing
         "GET /v1/campaigns?limit=1000&app=c": (200, #"{"items":[],"next":null}"#),
     ]
 
-    /// FAULTS 3.2: `campaigns release latest` released somebody else's campaign.
+    /// FAULTS 3.2: `campaigns release latest` released another app's campaign.
     @Test(arguments: ["pause", "resume", "release", "cancel", "retry"])
     func `Whose campaign is the latest has to be said where there are several apps`(verb: String) async {
         let transport = ScriptedTransport(Self.shared)
@@ -161,7 +161,7 @@ import Testing
         #expect(transcript.err.contains("did you mean \"running\"?"))
     }
 
-    // MARK: What a shell proposes
+    // MARK: Proposals for a shell
 
     @Test(arguments: [
         (["campaigns", "list", "--state", "s"], ["suspended", "superseded"]),
@@ -193,7 +193,7 @@ import Testing
         #expect(transcript.out.isEmpty)
     }
 
-    // MARK: Who may not use the socket
+    // MARK: Users without the right to the socket
 
     @Test func `Who is not root is told what they can do`() {
         #expect(SocketAccess.hint("/run/x", group: nil).contains("--url with --token"))

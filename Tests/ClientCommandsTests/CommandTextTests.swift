@@ -9,13 +9,13 @@ import Testing
 @testable import ClientCommands
 @testable import Terminal
 
-/// What each command writes, as files: a change of words is a change of a file, and is reviewed as one. A new command needs a line
-/// here. With RELAY_WRITE_TRANSCRIPTS=1 the files are written anew.
+/// The output of each command, as files: a change of words is a change of a file, and is reviewed as one. A new command needs a
+/// line here. With RELAY_WRITE_TRANSCRIPTS=1 the files are written anew.
 @Suite(.ownThread) struct CommandTextTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Transcripts")
 
     /// The words of each command by its name; FILE is a file of devices, NEW a file that is not there yet, GOOD and BROKEN are
-    /// configurations. Quiet where progress has a rate: that is the machine's.
+    /// configurations. A command whose progress has a rate runs quietly: the rate depends on the machine.
     private static let lines: [String: [String]] = [
         "serve": [], "demo": [], "simulate-apns": [], "simulate-fcm": [],
         "check-config": ["--config GOOD", "--config GOOD --online", "--config BROKEN"],
@@ -68,7 +68,7 @@ import Testing
         "reload": [""],
     ]
 
-    /// As the tool has them. What serve, demo and the simulators write while they work is their machine's and their time's.
+    /// The tool's commands. The output of serve, demo and the simulators at work depends on the machine and the time.
     private static let commands = [.serve, .demo, .checkConfig, .simulateAPNs, .simulateFCM] + CommandTree.client
 
     private static let good = """

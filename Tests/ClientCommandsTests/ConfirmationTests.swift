@@ -8,7 +8,7 @@ import Testing
 @testable import RelayAPI
 @testable import Terminal
 
-/// What cannot be undone wants a yes from a person, and asks nobody who is not there.
+/// An act that cannot be undone needs a person's yes, and is refused where no person can be asked.
 @Suite struct ConfirmationTests {
     private static func plan(rises: Bool = true, needsConfirmation: Bool = false) -> (Int, String) {
         let doubts = needsConfirmation ? #"[{"reason":"implausible-rise","version":"20.0.0"}]"# : "[]"
@@ -40,7 +40,7 @@ import Testing
         return (code, transcript.err, requests)
     }
 
-    /// What the daemon shows before, and how a bump takes it back.
+    /// The daemon's answer before a bump, and the facts of it that the bump sends back.
     private static let look = "GET /v1/apps/a/ios/version"
     private static let seen = (
         200, #"{"required":"1.9.0","shown":{"ifVersion":"1.9.0","ifState":"inForce","ifDevices":10},"releasable":null}"#
@@ -102,14 +102,14 @@ import Testing
                 + #""confirm":[{"reason":"nothing-above","version":"2.1.5"}],\#(Self.carried)}"#)
     }
 
-    /// Tokens may act without looking: what is there counts then.
+    /// A token without the right to look may act: the act then carries no facts.
     @Test func `Who may not look acts by what is there`() async {
         let answers = [Self.look: (403, "{}"), "PUT /v1/apps/a/ios/version": Self.bumped]
         let plain = await run(Self.set, types: nil, answers)
         #expect(plain.code == .done && plain.requests.last == #"PUT /v1/apps/a/ios/version {"required":"20.0.0"}"#)
     }
 
-    /// FAULTS 1.6: the same twice took back what was required before, too.
+    /// FAULTS 1.6: a second withdrawal took back the version that was required before, too.
     @Test func `Withdrawing wants a yes and sends the version that it showed`() async {
         let done = #"{"withdrawn":"20.0.0","version":{},"campaign":null}"#
         let (facts, deed) = ("GET /v1/apps/a/ios/version", "POST /v1/apps/a/ios/withdraw")
@@ -128,7 +128,7 @@ import Testing
         #expect(nothing.code == .failed && nothing.err.contains("nothing is required of a ios"), "\(nothing.err)")
     }
 
-    /// What wants a yes: the words, what is asked before, the question, and the deed.
+    /// The acts that need a yes: the words, the requests before, the question, and the act's request.
     private static let deeds: [(words: [String], facts: [String], question: String, deed: String)] = [
         (
             ["campaigns", "release", "1f0c2ab93d44"], ["GET /v1/campaigns/1f0c2ab93d44 "],
@@ -208,7 +208,7 @@ import Testing
         "DELETE /v1/tokens/ci?ifState=active": (204, ""),
     ]
 
-    /// FAULTS 2.9: where nobody could be asked, release and `devices remove` acted.
+    /// FAULTS 2.9: release and `devices remove` acted where no person could be asked.
     @Test(arguments: deeds.indices)
     func `What cannot be taken back wants a yes, and is done as it was shown`(index: Int) async {
         let (words, facts, question, deed) = Self.deeds[index]
@@ -216,7 +216,7 @@ import Testing
         #expect(no.code == .failed && no.requests == facts)
         #expect(no.err.contains(question) && no.err.contains("nothing was changed"), "\(no.err)")
         #expect(!no.err.contains("other"))
-        // The question about a campaign says what the act does, and nothing of the other acts.
+        // The question about a campaign has the effect of this act, and of no other.
         let effect = words[0] == "campaigns" ? words[1] : "nothing"
         for verb in ["resume", "release", "cancel"] {
             #expect(no.err.contains("\nBy \(verb).\n") == (verb == effect), "\(no.err)")
@@ -230,7 +230,7 @@ import Testing
         #expect(sure.code == .done && sure.requests == facts + [deed])
     }
 
-    /// Between waves it is one of the deeds above.
+    /// Between waves it is one of the acts above.
     @Test(arguments: ["n", nil])
     func `Resuming what no wave waits for asks nothing`(types: String?) async {
         var paused = Self.facts
@@ -242,7 +242,7 @@ import Testing
         #expect(plain.requests.last == #"POST /v1/campaigns/1f0c2ab93d44/resume {"ifState":"paused"}"#)
     }
 
-    /// By CONTRIBUTING's table of what commands ask for, which another test holds to the commands.
+    /// By CONTRIBUTING's table of the commands' requests, which another test compares with the commands.
     @Test func `Each command whose route is an act sends all that it was shown`() async throws {
         let examples: [String: [String]] = [
             "version set": Self.set, "version block": ["version", "block", "a", "ios", "2.1.5"],

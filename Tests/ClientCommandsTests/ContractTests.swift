@@ -6,7 +6,7 @@ import Testing
 
 @testable import ClientCommands
 
-/// Each command against the API that the daemon serves: what a command reads is what is sent.
+/// Each command against the API that the daemon serves: the fields that a command reads are those that are sent.
 @Suite(.ownThread) struct ContractTests {
     private let daemon: RealDaemon
 
@@ -209,8 +209,8 @@ import Testing
         #expect(fields["state"] == "cancelled")
         for name in ["created", "finished"] { #expect(fields[name]?.hasSuffix("Z") == true, "\(name)") }
         #expect(rows(shown.out).contains(["audience", "3", "100%"]))
-        // What was in flight when it was cancelled still settles. Whether the one device that is up to date was looked at
-        // before the campaign was cancelled is a race; what the list says must be what the campaign says.
+        // Pushes in flight when it was cancelled still settle. Whether the one device that is up to date was filtered before
+        // that is a race; the list must match the campaign.
         var counts: [[String]]
         let deadline = ContinuousClock.now + .seconds(30)
         repeat {

@@ -71,7 +71,7 @@ import WireFormat
                     "\(line) a ios {\"token\":\"ff\"}"
                 ])
         }
-        // Half a mark is no mark, also where nothing follows.
+        // Half a byte order mark is none, also where nothing follows.
         #expect(throws: CommandFailure.self) { try read([0xEF, 0xBB]) }
     }
 

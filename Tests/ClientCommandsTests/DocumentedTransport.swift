@@ -4,8 +4,8 @@ import WireFormat
 
 @testable import ClientCommands
 
-/// A daemon that answers what the OpenAPI document gives as an example, to whoever asks: the same each time. What has no example
-/// there is answered here.
+/// A daemon that answers every caller with the OpenAPI document's examples, the same each time. Answers without an example
+/// there are written here.
 struct DocumentedTransport: APITransport {
     private struct Operation {
         var method: String
@@ -34,7 +34,7 @@ struct DocumentedTransport: APITransport {
                 operations.append(Operation(method: method.name.uppercased(), segments: segments, answers: answers))
             }
         }
-        // A path that is written out goes before one with names in it.
+        // A path without names in braces goes before one with them.
         return operations.sorted { $0.segments.count { $0 == nil } < $1.segments.count { $0 == nil } }
     }()
 
@@ -42,7 +42,7 @@ struct DocumentedTransport: APITransport {
         if case .object(let members)? = value { members } else { [] }
     }
 
-    /// What a text becomes by its field's name.
+    /// The texts that replace others, by the name of their field.
     var words: [String: String] = [:]
 
     func send(_ request: APIRequest) async throws -> APIAnswer {
@@ -97,7 +97,7 @@ struct DocumentedTransport: APITransport {
         return APIAnswer(status: answer.status, body: [])
     }
 
-    // MARK: What has no example
+    // MARK: Answers without an example
 
     private static let version = """
         "app":"com.example.app","platform":"ios","latest":"2.1.0","required":"2.0.0",

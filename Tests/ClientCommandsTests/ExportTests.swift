@@ -157,7 +157,7 @@ private final class PiecewiseTransport: APITransport {
     }
 }
 
-/// The pieces of every list.
+/// Sends these pieces for every list.
 private struct ByteTransport: APITransport {
     private let given: [[UInt8]]
 

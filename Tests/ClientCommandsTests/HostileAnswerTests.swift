@@ -6,7 +6,7 @@ import WireFormat
 @testable import ClientCommands
 @testable import Terminal
 
-/// What clients have stored, and what a server that is none of ours answers, comes to the operator's terminal as text.
+/// Texts that clients have stored, and the answers of a server that is no relay, come to the operator's terminal as text.
 @Suite struct HostileAnswerTests {
     /// Erases the screen, by ESC and by C1; rings; names the window; turns the text; ends the line.
     private static let hostile =
@@ -34,7 +34,7 @@ import WireFormat
             "{\"app\"", with: "{" + list + "\"version\":\(record),\"campaign\":\(record),\"app\"", maxReplacements: 1)
     }()
 
-    /// Answers everything alike; lines one to a line.
+    /// Answers every request alike; a list has one record.
     private struct Parrot: APITransport {
         var status = 200
 

@@ -8,7 +8,7 @@ import Testing
 
 /// FAULTS 4: README's blocks as one script race the daemon's start.
 @Suite struct PatientTransportTests {
-    /// Not there for so many requests.
+    /// A daemon that is not there for the first `count` requests.
     private final class Starting: APITransport {
         let left: Atomic<Int>
         let asked = Mutex<[String]>([])

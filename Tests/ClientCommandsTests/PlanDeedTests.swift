@@ -12,27 +12,27 @@ import Testing
 import UpgradeRules
 import WireFormat
 
-/// `plan` is the code of the deed: for each kind of bump what it counts as pushed is what the push service then gets, to the push.
+/// `plan` runs the code of the bump: for each kind of bump, it counts exactly the pushes that the push service then gets.
 @Suite("What plan promises is what is pushed", .ownThread) struct PlanDeedTests {
-    /// A kind of bump, over the same devices: one way in which a bump reaches users in each line.
+    /// One kind of bump, over the same devices as all others.
     struct Case: Sendable, CustomTestStringConvertible {
         var testDescription: String
-        /// What is required and blocked before.
+        /// The options of a `version set` before it.
         var before: [String] = []
-        /// The options of the bump, for `plan`; `set` is those of `version set`, or nil where `version block` takes them.
+        /// The options for `plan`, and for `version set` where `block` is nil; `block` is the versions for `version block`.
         var plan: [String]
         var block: [String]?
-        /// Whether one command does all of it.
+        /// Whether one command makes the whole bump.
         var isByCommand = true
         /// Further keys of the app.
         var more = ""
-        /// How many are pushed to.
+        /// The number of pushes.
         var pushes: Int64
-        /// What somebody does afterwards, until all of it is sent.
+        /// The commands afterwards, until everything is sent.
         var then: [[String]] = []
     }
 
-    /// 60 devices: of ten users each with 1.0, 1.8, 1.9, 2.0 and no version; five without a telephone, five with 1.0 on an old system.
+    /// 60 devices: ten each with 1.0, 1.8, 1.9, 2.0 and no version; five without a telephone, five with 1.0 on an old system.
     private static func devices() -> String {
         var lines = ["token,telephone,version,osVersion"]
         var number = 0
@@ -149,7 +149,7 @@ private struct DeedFailure: Error, CustomStringConvertible {
 }
 
 extension RealDaemon {
-    /// Waits until no campaign has anything to send: each has ended, waits for a moment, or for a person.
+    /// Waits until no campaign has anything to send: each has ended, or waits for a moment or a person.
     fileprivate func settle(_ run: ([String]) async throws -> String) async throws {
         for _ in 0..<600 {
             let text = try await run(["campaigns", "list", "--json"])

@@ -33,7 +33,7 @@ final class RealDaemon: Sendable {
     private let notifier: Notifier
     private let server: APIServer
     let requirements: RequirementControl
-    /// How often what the open paths answer from was read.
+    /// How often the open paths' versions were read.
     let versionReads = VersionReads()
     /// Called at each decision, before it is shown.
     let decisions = Decisions()
@@ -42,7 +42,7 @@ final class RealDaemon: Sendable {
         let watcher = Mutex<(@Sendable () -> Void)?>(nil)
     }
 
-    /// What the fan-out's last look found.
+    /// The versions that the fan-out's last look found.
     let looks = Watched<[VersionRecord]>([])
 
     final class VersionReads: Sendable {
@@ -52,8 +52,8 @@ final class RealDaemon: Sendable {
     private var socket: String { "\(folder)/control.sock" }
 
     /// - Parameters:
-    ///   - key: of its provider tokens; nil: any.
-    ///   - push: its push service, with what signs that; nil: one that is never reached.
+    ///   - key: the key of its provider tokens; nil: a new one.
+    ///   - push: the push service and the file of its authority; nil: a service that is never reached.
     ///   - more: further keys of the app, each with its comma.
     ///   - onEnter: called before each transaction of its store and each look at it.
     init(
@@ -128,7 +128,7 @@ final class RealDaemon: Sendable {
         store.close()
     }
 
-    /// What is stored of an app.
+    /// The stored versions of an app.
     func record(of app: AppKey) throws -> VersionRecord? { try store.version(of: app) }
 
     private static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -181,7 +181,7 @@ final class RealDaemon: Sendable {
         return (answer.status, String(decoding: answer.body, as: UTF8.self))
     }
 
-    /// Runs one command against it.
+    /// Runs one command against this daemon.
     func run(_ words: [String]) async -> (code: ExitCode, out: String, err: String) {
         let transcript = Transcript()
         let tree = CommandTree(commands: CommandTree.client, leadingOptions: ConnectionOptions.specs)
@@ -189,7 +189,7 @@ final class RealDaemon: Sendable {
         return (code, transcript.out, transcript.err)
     }
 
-    /// The same, of words without spaces.
+    /// Runs one command whose words have no spaces.
     func run(_ line: String) async -> (code: ExitCode, out: String, err: String) {
         await run(line.split(separator: " ").map(String.init))
     }

@@ -3,7 +3,7 @@ import Synchronization
 
 @testable import ClientCommands
 
-/// A daemon that answers by "METHOD /path" and remembers what it was asked.
+/// A daemon that answers by "METHOD /path" and keeps the requests.
 final class ScriptedTransport: APITransport {
     private let answers: [String: APIAnswer]
     private let log = Mutex<[APIRequest]>([])

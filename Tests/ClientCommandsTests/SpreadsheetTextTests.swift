@@ -7,7 +7,7 @@ import WireFormat
 @testable import ClientCommands
 @testable import Terminal
 
-/// FAULTS 2.14 and 3.12: what a client stored began a formula in the operator's spreadsheet.
+/// FAULTS 2.14 and 3.12: a text that a client stored began a formula in the operator's spreadsheet.
 @Suite struct SpreadsheetTextTests {
     @Test func `An export is as the daemon writes it, with the option of earlier releases, too`() async {
         let text = "a,b\n'=1,x=1\n\"'=2,\"\"=3\",'+86\n"

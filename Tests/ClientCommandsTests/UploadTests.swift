@@ -9,7 +9,7 @@ import Testing
 @testable import ClientCommands
 
 @Suite struct UploadTests {
-    /// A daemon that refuses lines with "zz" and tells the reasons of the first few of a request.
+    /// A daemon that refuses lines with "zz" and gives the reasons of the first few of a request.
     private final class Registry: APITransport {
         struct Log {
             var lines: [[Substring]] = []

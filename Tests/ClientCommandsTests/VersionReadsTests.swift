@@ -7,7 +7,7 @@ import TestPeers
 import Testing
 import UpgradeRules
 
-/// What the open paths answer from is read once for each change, whoever notices it: the API, or the fan-out's look at the store.
+/// The open paths' versions are read once for each change, whether the API or the fan-out's look at the store notices it.
 @Suite("What the open paths answer from", .ownThread)
 struct VersionReadsTests {
     @Test("it is read once a bump")
@@ -19,8 +19,8 @@ struct VersionReadsTests {
             #expect(result.code == .done, "\(result.err)")
             #expect(daemon.looks.wait { $0.contains { $0.required?.text == version } })
         }
-        // A look that was under way when the next bump came tells of what is shown no more, and costs a reading more; it was
-        // two of them for each bump, and more.
+        // A look that was under way when the next bump came finds versions that are no longer shown, and costs one reading
+        // more. There were two or more for each bump.
         let reads = daemon.versionReads.count.load(ordering: .relaxed) - before
         #expect((4...6).contains(reads), "\(reads)")
     }

@@ -7,9 +7,9 @@ import Synchronization
 import Testing
 import UpgradeRules
 
-/// The way of a webhook from its head to the decision and back (HOUSE.md, section 4): a second read that comes back is seen here.
+/// The way of a webhook from its head to the decision and back (HOUSE.md, section 4): a second read would be seen here.
 @Suite("The walk of a webhook", .ownThread) struct WebhookWalkTests {
-    /// The steps of one thread: those of the daemon's own are left out.
+    /// The steps of one thread, without those of the daemon's own threads.
     private final class Steps: Sendable {
         private let thread = Mutex<pthread_t?>(nil)
         private let state = Mutex((entries: 0, atDecision: Int?.none))
@@ -26,7 +26,8 @@ import UpgradeRules
 
         private var isWatched: Bool { thread.withLock { $0.map { pthread_equal($0, pthread_self()) != 0 } ?? false } }
 
-        /// How often the store was entered before the transaction that decided, and after it; nil: nothing was decided, and all is before.
+        /// How often the store was entered before the transaction that decided, and after it; nil where nothing was decided:
+        /// all is before.
         func watch(_ body: () throws -> Void) rethrows -> (before: Int, after: Int?) {
             thread.withLock { $0 = pthread_self() }
             state.withLock { $0 = (0, nil) }
@@ -89,7 +90,7 @@ import UpgradeRules
             let count = text.matches(of: /machine\.reduce\(/).count
             if count > 0 { runs[file] = count }
         }
-        // Of the two a look takes the first outside of a transaction, to find out whether it needs one.
+        // A look runs the first of the two outside of a transaction, to find out whether it needs one.
         #expect(
             runs == [
                 "StoreSQL/Requirements/SQLStore+Decisions.swift": 2,

@@ -20,7 +20,7 @@ import UpgradeRules
     @Test func `An implausible rise is refused, let through with a yes, and taken back`() async throws {
         _ = try await daemon.register()
         let app = RealDaemon.app
-        // Of two devices one runs 2.0.0 and the other 1.0.0: 20.0.0 is a typing error, and 2.0.0 is none.
+        // One of two devices runs 2.0.0, the other 1.0.0: 20.0.0 is a typing error, and 2.0.0 is none.
         let typo = await daemon.run("version set \(app) ios --required 20.0.0")
         #expect(typo.code == .failed)
         #expect(
@@ -49,7 +49,7 @@ import UpgradeRules
         let app = AppKey(app: RealDaemon.app, platform: .ios)
         let wild = try Version("99.0")
         for source in ["appStore", "launchGate"] {
-            // That it offers the version is its own word, too.
+            // The evidence that it offers the version comes from the source itself, too.
             daemon.requirements.sources.status.note(
                 .appStore(
                     LookupEvidence(
@@ -92,7 +92,7 @@ import UpgradeRules
         #expect(text.contains("2.0.0 is required already, and campaign \(id) tells of it"), "\(text)")
         #expect(text.contains(#/told by that campaign +1 /#), "\(text)")
         #expect(!text.contains("in force at once"))
-        // The bump does what the plan says.
+        // The bump does what was planned.
         #expect(await daemon.run("version set \(app) ios --required 2.0.0 --json").out.contains(#""campaign":null"#))
     }
 }

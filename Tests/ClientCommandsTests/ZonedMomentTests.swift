@@ -13,7 +13,7 @@ import WireFormat
             ("2026-12-01 09:00:30 Europe/Berlin", "2026-12-01T08:00:30.000Z"),
             ("2026-07-01 09:00 Europe/Berlin", "2026-07-01T07:00:00.000Z"),
             ("2026-12-01 09:00 UTC", "2026-12-01T09:00:00.000Z"),
-            // The night of 25 hours has 02:30 twice: the first.
+            // The night of 25 hours has 02:30 twice: the first one is taken.
             ("2026-10-25 02:30 Europe/Berlin", "2026-10-25T00:30:00.000Z"),
             ("2026-10-25 03:00 Europe/Berlin", "2026-10-25T02:00:00.000Z"),
             ("2026-03-29 01:59 Europe/Berlin", "2026-03-29T00:59:00.000Z"),

@@ -6,7 +6,7 @@ import Testing
 @testable import Terminal
 @testable import upgrade_relay
 
-/// CONTRIBUTING says of each command what it asks the daemon for.
+/// CONTRIBUTING lists the requests that each command sends to the daemon.
 @Suite struct CommandCostTests {
     private static func rows() throws -> [[String]] {
         let lines = try ManualTests.file("CONTRIBUTING.md").split(separator: "\n")

@@ -117,7 +117,7 @@ import WireFormat
         if let url = spec.option(named: "url") { #expect(url.summary.hasPrefix("the daemon's HTTP address")) }
     }
 
-    /// What `--url` was for in version set until it was `--download-url`.
+    /// `--url` of version set was the page of a store until it became `--download-url`.
     @Test func `A page of a store is not taken for the daemon`() throws {
         let words = bump + ["--url", "https://apps.apple.com/app/id1"]
         let error = #expect(throws: UsageError.self) {

@@ -5,14 +5,14 @@ import Testing
 @testable import Terminal
 @testable import upgrade_relay
 
-/// Each command that a document names is one that the program takes as it stands there.
+/// Each command in a document is one that the program takes as it stands there.
 @Suite struct DocumentCommandTests {
-    /// What stands for a value of the reader's, and one that could be his.
+    /// The documents' placeholders for a reader's values, and values that a reader could have.
     private static let placeholders = ["APP": "com.example.app", "PLATFORM": "ios", "VERSION": "2.0.0"]
 
-    /// Whether the program would take these words.
+    /// The reason that the program would refuse these words; nil: it would take them.
     ///
-    /// - Parameter isBrokenOff: what is missing is the reader's to add.
+    /// - Parameter isBrokenOff: whether the reader has to add the rest.
     private static func fault(_ words: [String], isBrokenOff: Bool) -> String? {
         do {
             switch try CommandTree.all.select(words) {

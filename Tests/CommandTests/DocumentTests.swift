@@ -61,7 +61,7 @@ import Testing
         #expect(places > 20)
     }
 
-    /// FAULTS 3.11 and 4: each says what holds and was left out, or was said wrongly.
+    /// FAULTS 3.11 and 4: each of these facts was left out, or was wrong.
     @Test(arguments: [
         ("README.md", "or `INVALID_ARGUMENT` where others took the payload"),
         ("etc/PROXIES.md", "map $http_x_app_platform$http_user_agent $app_platform"),
@@ -76,7 +76,7 @@ import Testing
         #expect(try ManualTests.file(document).contains(words))
     }
 
-    /// Whoever has that question finds the page by it.
+    /// A reader with that question finds the page by it.
     @Test func eachPageAnswersOneQuestionAndTheReadmeLeadsToIt() throws {
         let readme = try ManualTests.file("README.md")
         for page in try Self.documents() where page.hasPrefix("etc/") {

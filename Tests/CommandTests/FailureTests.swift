@@ -8,7 +8,7 @@ import WireFormat
 @testable import Terminal
 @testable import upgrade_relay
 
-/// What a script sees of a failure.
+/// Failures as a script sees them.
 @Suite struct FailureTests {
     private func run(_ words: [String]) async throws -> (code: ExitCode, out: String, problem: JSONValue) {
         let transcript = Transcript()
@@ -61,7 +61,7 @@ import WireFormat
         #expect(transcript.out == "upgrade-relay \(CommandLineTool.version)\n")
     }
 
-    /// By the program itself: full(4) takes no byte.
+    /// The program itself is run: full(4) takes no byte.
     @Test func `A full disk ends with 1 and words`() throws {
         let test = try #require(CommandLine.arguments.first { $0.contains(".xctest") })
         let folder = URL(filePath: test.components(separatedBy: ".xctest")[0]).deletingLastPathComponent()

@@ -2,21 +2,21 @@
 import Foundation
 import Testing
 
-/// What a library says in words is taken at one place for each, which makes our own words of its codes: its texts quote what it was
-/// given, and that may be an address with a user and a password.
+/// The texts of a library are read in one place, which has words of our own for the library's codes: its texts quote their
+/// input, which may be an address with a user and a password.
 @Suite struct ForeignTextTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    /// By the function, or the option, that hands a text over: where that may stand. None: nowhere.
+    /// The files that may use a function or an option that returns a text; empty: none may.
     private static let places: [(call: String, files: Set<String>)] = [
-        // The buffer is looked through for OpenSSL's number alone.
+        // The buffer is searched for OpenSSL's number alone.
         ("error_buffer", ["CurlTransport/EasyHandle.swift"]), ("errorText", ["CurlTransport/EasyHandle.swift"]),
         ("curl_easy_strerror", []), ("curl_multi_strerror", []), ("curl_url_strerror", []), ("curl_share_strerror", []),
         ("debug_function", []), ("DEBUGFUNCTION", []), ("CURLOPT_VERBOSE", []),
         ("ERR_error_string", []), ("ERR_print_errors", []), ("X509_verify_cert_error_string", []),
         ("ERR_get_error_all", []), ("ERR_peek_last_error_line_data", []),
-        // A table of OpenSSL's: it has no place for what was given.
+        // A table of OpenSSL's, which cannot quote any input.
         ("ERR_reason_error_string", ["Signing/LibraryFailure.swift", "Signing/Certificates/PKCS12.swift"]),
         ("nghttp2_strerror", []), ("nghttp2_http2_strerror", []),
         ("PQerrorMessage", ["RelayStorePostgres/Connection/PostgresFailure.swift"]), ("PQresultErrorMessage", []),
@@ -39,7 +39,7 @@ import Testing
         #expect(files.count > 300)
         for file in files {
             let text = try String(contentsOf: sources.appending(path: file), encoding: .utf8)
-            // What is said of a call in a comment is none.
+            // A call that a comment names does not count.
             let code = text.split(separator: "\n").filter { !$0.drop { $0 == " " }.hasPrefix("//") }.joined(
                 separator: "\n")
             for place in Self.places where !place.files.contains(file) {

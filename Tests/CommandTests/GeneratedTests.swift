@@ -7,7 +7,7 @@ import Testing
 @testable import manual
 @testable import upgrade_relay
 
-/// What is made of the command tree covers all of it.
+/// Everything that is generated from the command tree covers all of it.
 @Suite(.ownThread) struct GeneratedTests {
     private static let specs = CommandTree.all.commands.map { $0.spec }
 
@@ -23,13 +23,13 @@ import Testing
         }
     }
 
-    /// Where the program is that the scripts ask: beside the tests.
+    /// The folder of the program that the scripts ask: beside the tests.
     private static let program: String = {
         guard let test = CommandLine.arguments.first(where: { $0.contains(".xctest") }) else { return "" }
         return URL(filePath: test.components(separatedBy: ".xctest")[0]).deletingLastPathComponent().path
     }()
 
-    /// What a shell writes for a script, with the program in its path.
+    /// The output of a shell for a script, with the program in its path.
     private func output(of shell: String, _ options: [String], _ script: String) throws -> String {
         let path = "/usr/bin/\(shell)"
         try #require(
@@ -49,7 +49,7 @@ import Testing
         return text
     }
 
-    /// What bash proposes for a line, by the real bash.
+    /// The real bash's proposals for each line.
     private func complete(_ lines: [[String]]) throws -> [Set<String>] {
         var script = try ManualTests.file("etc/completions/upgrade-relay.bash") + "compopt() { :; }\n"
         for words in lines {

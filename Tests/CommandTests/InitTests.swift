@@ -7,7 +7,7 @@ import Testing
 @testable import Terminal
 @testable import upgrade_relay
 
-/// What `init` asks, what it writes, and what it leaves alone.
+/// The questions of `init`, the files that it writes, and those that it leaves alone.
 @Suite final class InitTests: Sendable {
     private let folder: URL
 
@@ -19,7 +19,7 @@ import Testing
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    /// Of no account: made for this test.
+    /// Made for this test: it belongs to no account.
     private static let key = """
         -----BEGIN PRIVATE KEY-----
         MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg/1uI7MOLtJUAQckZ
@@ -77,7 +77,7 @@ import Testing
         let left = lines.withLock { $0 }
         #expect(left == [])
         #expect(transcript.err.contains("The key's id, ten characters [FGHIJ67890]: "))
-        // An empty line where nothing is usual is asked again.
+        // An empty line for a question without a usual answer is asked again.
         #expect(transcript.err.components(separatedBy: "Where users get the new version").count == 3)
         #expect(try text("config.json5").contains(#"downloadUrl: "https://example.com/get""#))
     }

@@ -5,7 +5,7 @@ import Testing
 
 /// "make" on a bare machine.
 @Suite(.ownThread) struct MakefileTests {
-    /// Every target that needs packages of its own, with what the Makefile lists for it.
+    /// Every target that needs packages of its own, with the packages that the Makefile lists for it.
     private static func needs() throws -> [String: [String]] {
         let lines = try ManualTests.file("Makefile").split(separator: "\n")
         var needs: [String: [String]] = [:]
@@ -55,7 +55,7 @@ import Testing
         #expect(try !Self.installed(for: ["demo"]).contains("mmdebstrap"))
     }
 
-    /// Packages that only one target of a call would get were the fault.
+    /// The fault was a package that only one target of a call got.
     @Test func noTargetHasPackagesThatACallWithAnotherFirstWouldMiss() throws {
         let text = try ManualTests.file("Makefile")
         #expect(text.matches(of: /(?m)^[a-z -]+: *PACKAGES/).isEmpty)
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    /// CONTRIBUTING says when each runs; what it says of a night is what one runs.
+    /// CONTRIBUTING lists when each target runs; its parts of a night are those of `.ci/night`.
     @Test func theTableOfRunsIsWhatRuns() throws {
         let text = try ManualTests.file("CONTRIBUTING.md")
         let section = try #require(text.components(separatedBy: "\n## ").first { $0.hasPrefix("What runs when") })

@@ -12,7 +12,7 @@ import WireFormat
 @testable import manual
 @testable import upgrade_relay
 
-/// Manual pages and sample say what the reader of the configuration knows, no less and no more.
+/// Manual pages and sample name exactly the keys that the reader of the configuration knows.
 @Suite struct ManualTests {
     static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
@@ -61,7 +61,7 @@ import WireFormat
 
     // MARK: etc/config.json5
 
-    /// The sample with everything that it shows as a comment.
+    /// The sample with its commented settings in force.
     private static func uncommented(_ text: String) -> String {
         return text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             String(ConfigurationManual.setting(line) ?? line)

@@ -38,7 +38,7 @@ import Testing
         #expect(told.count == Set(told).count)
     }
 
-    /// Who would import it could ask for what only one database has.
+    /// A room that imports a driver could use what only one database has.
     @Test func onlyTheDoorKnowsTheStoresDrivers() throws {
         let folder = ManualTests.root.appending(path: "Sources")
         let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
@@ -49,7 +49,7 @@ import Testing
         #expect(Set(rooms) == ["StoreDrivers"])
     }
 
-    /// Its tables of Unicode and zones alone were half of the program.
+    /// Foundation's tables of Unicode and time zones alone were half of the program.
     @Test func nothingThatIsInstalledImportsFoundation() throws {
         let folder = ManualTests.root.appending(path: "Sources")
         let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }

@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    /// What is counted of a regular expression.
+    /// The finds of a regular expression that are counted.
     enum Measure: Sendable {
         /// Files of Sources in which it is found.
         case files(String)

@@ -11,8 +11,8 @@ package final class Transcript: Sendable {
     private let typed: (@Sendable () -> String?)?
 
     /// - Parameters:
-    ///   - columns: of the terminal.
-    ///   - typed: what a person types at each question; nil: nobody is there.
+    ///   - columns: the terminal's width.
+    ///   - typed: a person's answer to each question; nil: no person is there.
     package init(
         isTerminal: Bool = false, isOutputTerminal: Bool = true, columns: Int = 80,
         typed: (@Sendable () -> String?)? = nil

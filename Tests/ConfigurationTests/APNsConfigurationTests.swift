@@ -9,7 +9,7 @@ import WireFormat
 
 @testable import Configuration
 
-/// What `apns` may hold: one key, a key for each environment, or a certificate in any of its forms.
+/// The forms of `apns`: one key, a key for each environment, or a certificate in any of its forms.
 @Suite struct APNsConfigurationTests {
     private static let field = #"apps["com.example.app"].ios.apns"#
 
@@ -23,7 +23,7 @@ import WireFormat
         try #require(try ConfigurationFile.parse(Array(Self.text(text).utf8), path: "test").apps.first?.apns)
     }
 
-    // MARK: What may stand there
+    // MARK: Allowed values
 
     @Test func `One key serves both environments, two have one each`() throws {
         let key = APNsKey(keyID: "FGHIJ67890", file: .file("/k.p8"))
@@ -102,7 +102,7 @@ import WireFormat
         #expect(configurationFaults(Self.text(text)) == faults)
     }
 
-    // MARK: What the files hold
+    // MARK: The files' contents
 
     private func check(
         _ apns: String, environment: [String: String] = [:], at now: Int64 = PushCertificateFiles.now
@@ -215,7 +215,7 @@ import WireFormat
         let path = try files.write(try ES256PrivateKey.generate().pem, to: "key.p8")
         let text = #"teamId: "ABCDE12345", keyId: "FGHIJ67890", key: { file: "\#(path)" }"#
         chmod(path, 0o644)
-        // In a folder that nobody else may enter it is not.
+        // It is not where no other user may enter the folder.
         #expect(try check(text).warnings.isEmpty)
         for folder in [files.folder, "\(files.folder)/.."] { chmod(folder, 0o755) }
         let open = try check(text)

@@ -291,7 +291,7 @@ import WireFormat
     }
 
     @Test func `A secret of the environment that is no text is refused, not changed`() throws {
-        // What Foundation makes of a byte that is not UTF-8.
+        // Foundation reads a byte that is not UTF-8 as U+FFFD.
         let error = #expect(throws: FileProbe.Failure.self) {
             try SecretSource.environment("S").read(environment: ["S": "geheim\u{FFFD}"])
         }

@@ -3,7 +3,7 @@ import WireFormat
 
 @testable import Configuration
 
-/// What is wrong with a configuration, as its owner reads it; empty where nothing is.
+/// The faults of a configuration, as its owner reads them; empty where there are none.
 func configurationFaults(_ text: String) -> [String] {
     do {
         _ = try ConfigurationFile.parse(Array(text.utf8), path: "test")

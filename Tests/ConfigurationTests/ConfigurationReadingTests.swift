@@ -10,7 +10,7 @@ import WireFormat
 
 @testable import Configuration
 
-/// What a configuration without faults comes to.
+/// The values of a configuration without faults.
 @Suite struct ConfigurationReadingTests {
     @Test func `Only what the owner alone can know is needed`() throws {
         let text = """

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Configuration
 
-/// FAULTS 3.4: who has to stop something finds the daemon, whatever the configuration is like.
+/// FAULTS 3.4: an operator who has to stop something finds the daemon, however broken the configuration is.
 @Suite struct ControlSocketTests {
     @Test(arguments: [
         (#"{ listen: { controlSocket: "/run/a.sock" "#, "/run/a.sock"),

@@ -25,7 +25,7 @@ import WireFormat
         }
     }
 
-    // MARK: What is not repeated
+    // MARK: Secrets that are not repeated
 
     /// Every place of the configuration that takes a proxy.
     @Test(arguments: [
@@ -74,7 +74,7 @@ import WireFormat
         #expect(throws: FieldFault.self) { try whole.egress.egress(environment: [:]) }
     }
 
-    // MARK: What holds
+    // MARK: The settings that apply
 
     @Test func theWayOfAllIsEachOnesAndEachMayHaveItsOwn() throws {
         let common = #"{ proxy: "http://p:1", noProxy: ["db.example", "10.0.0.0/8"], trustedCertificates: "/ca.pem" }"#
@@ -121,7 +121,7 @@ import WireFormat
         #expect(!found.joined().contains("word\"") && !found.joined().contains("word@"))
     }
 
-    /// Where earlier releases took it; a key that is new is refused with one.
+    /// Earlier releases took a password in this key; a new key is refused with one.
     @Test func aPasswordOfAnOldKeyIsWarnedOf() throws {
         let configuration = try parsed("{}", apns: #"proxy: "http://relay:S3cretW@p:1","#)
         let report = ConfigurationCheck(configuration: configuration, environment: ["K": "k"]).run()

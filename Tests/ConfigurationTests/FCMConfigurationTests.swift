@@ -194,7 +194,7 @@ import WireFormat
             chmod(path, mode)
             #expect(try warnings(path) == [])
         }
-        // In a folder that nobody else may enter it is not.
+        // It is not where no other user may enter the folder.
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])

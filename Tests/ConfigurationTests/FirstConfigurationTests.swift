@@ -6,7 +6,7 @@ import WireFormat
 
 @testable import Configuration
 
-/// What `init` writes is a configuration, and says what was answered.
+/// The file that `init` writes is a configuration, with the answers that were given.
 @Suite struct FirstConfigurationTests {
     private static let ios = FirstConfiguration(
         app: AppKey(app: "com.example.app", platform: .ios), downloadURL: "https://apps.apple.com/app/id1173193999",
@@ -64,7 +64,7 @@ import WireFormat
         configuration.downloadURL = "https://example.com/\"], apps: {} // */ \u{2028} \\"
         let text = configuration.text
         #expect(text.contains(#"https://example.com/\"], apps"#))
-        // Whatever the rules for addresses say of it: it is one value.
+        // It is one value, whether or not the rules for addresses allow it.
         do {
             #expect(try read(configuration).apps.count == 1)
         } catch let error as ConfigurationError {

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite struct PrivateFileTests {
-    /// A file that others could read keeps no secret from them by its new contents alone.
+    /// New contents do not hide a secret in a file that other users can already read: its mode must change.
     @Test("a file that is there already gets the mode, too", arguments: [UInt32(0o600), 0o640])
     func modeOfWhatIsThere(mode: UInt32) throws {
         let path = "\(FileManager.default.temporaryDirectory.path)/private-file-\(UUID())"

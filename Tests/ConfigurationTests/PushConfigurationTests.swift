@@ -5,7 +5,7 @@ import WireFormat
 
 @testable import Configuration
 
-/// What a push says: a text, or all that a notification can have.
+/// The words of a push: a text, or all that a notification can have.
 @Suite struct PushConfigurationTests {
     private static func app(_ push: String, _ platform: Platform = .ios, _ fcm: String = "") -> String {
         let way = platform == .ios ? "apns: null" : "fcm: { serviceAccount: { file: \"/k\" }, \(fcm) }"

@@ -11,10 +11,10 @@ import WireFormat
 @testable import Configuration
 @testable import VersionSources
 
-/// Every file that a configuration can name × what editors, shells and files of variables make of it: what the check calls valid works,
-/// and what would not work is a fault that names the file.
+/// Every file that a configuration can name × the forms that editors, shells and files of variables give it: a file that the
+/// check calls valid works, and one that would not work is a fault that names the file.
 @Suite struct ReadFileTests {
-    /// What became of a file's text on its way.
+    /// A change to a file's text on its way.
     struct Way: Sendable, CustomTestStringConvertible {
         var name: String
         /// Whether every reader has to take it.
@@ -57,7 +57,7 @@ import WireFormat
         Way(name: "empty") { _ in [] },
     ]
 
-    /// The files, as they should be, and what each is used for.
+    /// The files, as they should be, and the use of each.
     private final class Stand {
         let folder: String
         let certificates: PushCertificateFiles
@@ -94,7 +94,7 @@ import WireFormat
                 "\(apns).key": try ES256PrivateKey.generate().pem,
                 "\(apns).sandboxKey.key": try ES256PrivateKey.generate().pem,
                 "\(apns).certificate": issued.chain,
-                // Of the certificate.
+                // The key of the certificate.
                 "\(apns).key of the certificate": try bytes("\(folder)/protected.pem"),
                 "\(apns).password": Array(Self.password.utf8),
                 "apps.APP.PLATFORM.fcm.serviceAccount": account.bytes(),
@@ -160,7 +160,7 @@ import WireFormat
 
         private(set) var keys: [ConfigurationKey] = []
 
-        /// Whether what stands at the key does its work now, by what the relay does with it.
+        /// Whether the file at the key works, when it is used as the relay uses it.
         func works(_ name: String, in configuration: RelayConfiguration) throws -> Bool {
             let apps = configuration.apps
             func read(_ source: SecretSource?) throws -> [UInt8] { try #require(source).read(environment: [:]) }
@@ -210,7 +210,7 @@ import WireFormat
                 let bytes = Array(try Data(contentsOf: URL(filePath: path(name))))
                 return try LaunchGateReading(bytes).latest?.text == "2.0.0"
             case _ where name.hasSuffix(".trustedCertificates"):
-                // OpenSSL reads it for itself.
+                // OpenSSL reads it itself.
                 let leaf = try certificates.write(server.chain, to: "leaf.pem")
                 return (try? certificates.openssl(["verify", "-partial_chain", "-CAfile", path(name), leaf])) != nil
             default:
@@ -244,10 +244,10 @@ import WireFormat
             }
             let faults = (report.faults.map(\.description)).filter { $0.contains(stand.path(name)) }
             let works = (try? stand.works(name, in: configuration)) ?? false
-            // Who is told nothing of it may rely on it. What a watched file holds is known when it is read.
+            // A file that is not reported must work. A watched file's contents are known only when it is read.
             if !name.hasSuffix("launchGate.file") {
                 #expect(works || !said.isEmpty, "\(name), \(way.name): valid, and it does not work")
-                // OpenSSL may find one certificate of several, and pass over the other one.
+                // OpenSSL may find one certificate of several, and skip the other one.
                 let mayWork = name.hasSuffix(".trustedCertificates")
                 #expect(!works || faults.isEmpty || mayWork, "\(name), \(way.name): it works, and is called \(faults)")
             }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Configuration
 
-/// What a fault shows of the configuration: nothing secret, nothing that steers a terminal, and no more than a line or two.
+/// A fault shows nothing secret of the configuration, nothing that steers a terminal, and no more than a line or two.
 @Suite struct ShownFaultTests {
     @Test func `A key that stands twice steers no terminal and fills none`() {
         let key = "x\u{9B}2J" + String(repeating: "y", count: 1000)

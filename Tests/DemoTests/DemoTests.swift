@@ -46,7 +46,7 @@ import WireFormat
     {
         let population = DemoPopulation(platform, count: 1000)
         let expectation = DemoLedger.Expectation(population)
-        // What Android's bad tokens are in the relay's books.
+        // The relay records Android's bad tokens as unregistered.
         let (unregistered, rejected) =
             platform == .ios
             ? (expectation.unregistered, expectation.rejected)

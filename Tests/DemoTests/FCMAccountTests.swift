@@ -55,7 +55,7 @@ import Testing
         #expect(throws: UsageError.self) { try options("--project", "another-project") }
     }
 
-    /// A file of Google's own must never be played.
+    /// A key file of Google's own must never be used or overwritten.
     @Test func `An account that leads elsewhere is refused`() throws {
         let path = folder.path("account.json")
         let file = try FCMProject().keyFile(tokenURL: "https://oauth2.googleapis.com/token")

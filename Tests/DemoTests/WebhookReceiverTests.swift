@@ -9,7 +9,7 @@ import WireFormat
 
 @testable import Demo
 
-/// `simulate-receiver` takes what is signed, and nothing else.
+/// `simulate-receiver` accepts signed webhooks and nothing else.
 @Suite struct WebhookReceiverTests {
     private let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 

@@ -14,12 +14,12 @@ final class AndroidBench {
     let folder: URL
     let simulator: PushSimulator
     private(set) var relay: RelayProcess?
-    /// By token, as registered.
+    /// The registered users, by token.
     private var telephones: [String: String] = [:]
 
     /// - Parameters:
-    ///   - push: more of the app's `push`.
-    ///   - fcm: more of its `fcm`.
+    ///   - push: further keys of the app's `push`.
+    ///   - fcm: further keys of its `fcm`.
     init(
         push: String = "", fcm: String = "", configure: (inout SimulatorConfiguration) -> Void = { _ in }
     ) throws {
@@ -98,7 +98,7 @@ final class AndroidBench {
         return id
     }
 
-    /// The campaign once it is final: looked at whenever the daemon says something, and now and then.
+    /// Returns the campaign when it is final. Asks at each line of the daemon's log, and every 50 ms.
     func end(of campaign: String) throws -> CampaignView {
         let deadline = ContinuousClock.now + .seconds(60) * Patience.factor
         while true {
@@ -115,7 +115,7 @@ final class AndroidBench {
             .map { try JSONReader.read(Array($0)) }
     }
 
-    /// Whatever was accepted is right for the phone of its own user, and for no other.
+    /// Checks that every accepted push is right for the phone of its own user and dropped by another user's.
     private func judge() {
         do {
             for push in try record() {

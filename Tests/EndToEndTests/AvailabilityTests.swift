@@ -19,7 +19,7 @@ import Testing
         try bench.api("GET", "/v1/campaigns/\(id)").json
     }
 
-    /// Whether a user of 1.9 is sent away at login, at launch, and by a proxy.
+    /// Whether a user of 1.9 must upgrade at login, at launch, and at a proxy.
     private func forces(_ bench: Workbench) throws -> [Bool] {
         let query = "app=\(Workbench.app)&platform=ios&version=1.9"
         let body = try bench.api("GET", "/v1/check?\(query)").json["body"] as? [String: Any]
@@ -70,7 +70,7 @@ import Testing
         #expect(try bench.api("GET", "/v1/apps/\(Workbench.app)/ios/version").json["latest"] as? String == "2.0.0")
     }
 
-    /// FAULTS 1.13: it forced at once what the store did not offer, and said nothing.
+    /// FAULTS 1.13: it forced a version at once that the store did not offer, and reported nothing.
     @Test func aReloadWithoutTheStoreSaysWhatGoesOnWaiting() throws {
         let lookup = try LookupStand()
         defer { lookup.stop() }
@@ -95,11 +95,11 @@ import Testing
         #expect(try bench.follow(campaign) { $0.isFinal }.counts["accepted"] == 20)
     }
 
-    /// Else a relay that is restarted each day would never force anybody.
+    /// Otherwise a relay that restarts each day would never force an upgrade.
     @Test func aHoldGoesOnOverARestart() throws {
         let lookup = try LookupStand()
         defer { lookup.stop() }
-        // Without a date it is the relay that knows since when.
+        // The store gives no date: only the relay knows since when it offers this version.
         lookup.list("2.0.0", released: nil)
         let bench = try Workbench(iosKeys: keys(lookup, hold: 24))
         try bench.start()
@@ -115,7 +115,7 @@ import Testing
         try lookup.wait(forQuestions: 3)
         #expect(try json(bench, campaign)["waitingUntil"] as? String == until)
 
-        // What the store is asked for another app says nothing of this one.
+        // With another query to the store, which may mean another app, the hold begins anew.
         bench.kill()
         try bench.edit { $0.replacing("id: 1173193999, bundleId", with: "bundleId") }
         try bench.start()

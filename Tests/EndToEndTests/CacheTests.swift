@@ -4,7 +4,7 @@ import Foundation
 import OwnThread
 import Testing
 
-/// The real daemon behind a real nginx that keeps whatever it may.
+/// The real daemon behind a real nginx that caches all that it may.
 @Suite(.serialized, .ownThread) struct CacheTests {
     @Test("what a proxy's cache may keep is nobody's data")
     func strangers() throws {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Caddy.
+/// A real Caddy with a backend of its own.
 enum Caddy {
-    /// Returns when it listens.
+    /// Starts Caddy and returns when it listens.
     ///
     /// - Parameter site: the site `api.example.com`, with its servers at 127.0.0.1:8080. Here both are sockets in the folder, and
     ///   there is no TLS.

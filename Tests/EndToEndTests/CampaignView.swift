@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A campaign as the API tells it.
+/// A campaign as the API shows it.
 struct CampaignView: CustomStringConvertible {
     var state: String
     var reason: String?

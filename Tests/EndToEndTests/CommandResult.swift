@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What a command of the real binary printed and answered.
+/// The output and the exit status of a command of the real binary.
 struct CommandResult {
     var status: Int32
     var output: String

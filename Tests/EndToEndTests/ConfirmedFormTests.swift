@@ -6,7 +6,7 @@ import TestPeers
 import Testing
 import WireFormat
 
-/// The page's forms with the daemon itself: what was shown is done, once, and nothing else (FAULTS 3.3).
+/// The page's forms with the daemon itself: a form does what its page showed, once, and nothing else (FAULTS 3.3).
 @Suite(.serialized, .ownThread) struct ConfirmedFormTests {
     private struct Page {
         let origin: String
@@ -29,7 +29,7 @@ import WireFormat
 
         func ask(_ path: String) throws -> (status: Int, text: String) { try send("GET", path, nil) }
 
-        /// The fields of the form as the page showed it, with others over them.
+        /// Posts the fields of the form as the page showed it, with `more` over them.
         func post(_ path: String, _ form: [(String, String)], _ more: [(String, String)] = []) throws -> (
             status: Int, text: String
         ) {
@@ -42,7 +42,7 @@ import WireFormat
                 "POST", path, fields.map { "\(encoded($0.0))=\(encoded($0.1))" }.joined(separator: "&"))
         }
 
-        /// What the form carries out of sight.
+        /// The form's hidden fields, without its token.
         static func hidden(_ text: String) -> [(String, String)] {
             text.matches(of: /type="hidden" name="([A-Za-z]+)" value="([^"]*)"/).map { (String($0.1), String($0.2)) }
                 .filter { $0.0 != "formToken" }
@@ -116,7 +116,7 @@ import WireFormat
         #expect(try inForce() as? String == nil)
         #expect(try page.post(path, Page.hidden(stale.text)).status == 303)
         #expect(try inForce() as? String == "2.1.0")
-        // The one below it is superseded; nothing waits any more.
+        // The version below it is superseded, so nothing waits now.
         #expect(try page.post(path, Page.hidden(stale.text)).status == 409)
     }
 
@@ -145,13 +145,13 @@ import WireFormat
         #expect(try page.post(path, form, [("again", "13800000001 "), ("ifDevices", "3")]).status == 409)
         #expect(try page.post(path, form, [("again", "13800000001 ")]).status == 200)
         #expect(try [known("13800000001"), known("13800000001 ")] == [1, 0])
-        // White space that was typed beside a number without any is none of it.
+        // White space typed around a number that has none is ignored.
         let plain = try page.form(path + "?telephone=13800000001")
         #expect(try page.post(path, plain, [("again", " 13800000001 ")]).status == 200)
         #expect(try known("13800000001") == 0)
     }
 
-    /// Every form of the page × each thing that it carries.
+    /// Every form of the page × each value that it carries.
     @Test func noFormActsByWhatWasNotShown() throws {
         let bench = try Workbench()
         try bench.start()

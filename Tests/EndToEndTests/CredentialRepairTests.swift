@@ -8,11 +8,11 @@ import WireFormat
 
 @testable import PushSimulator
 
-/// Credentials that are wrong or go bad under the real daemon, and what its operator does about it.
+/// Credentials that are wrong or go bad under the real daemon, and their repair by the operator.
 @Suite(.serialized, .ownThread) struct CredentialRepairTests {
     private static let devices = 3_000
 
-    /// What is wrong, as a replacement in the configuration, and how the reason begins.
+    /// A mistake as a replacement in the configuration, and the beginning of the reason that it leads to.
     struct Mistake: Sendable, CustomTestStringConvertible {
         var right: String
         var wrong: String
@@ -39,7 +39,7 @@ import WireFormat
         #expect(stopped.addsUp)
         #expect(bench.simulator.figures.requests <= 64, "a bad credential costs the pushes of a probe at most")
 
-        // What the operator sees, and does by mistake: resuming without a repair.
+        // The operator is shown the command, and resumes by mistake without a repair.
         let shown = try bench.command("campaigns", "show", id)
         #expect(shown.output.contains("upgrade-relay campaigns resume \(id)"))
         #expect(try bench.command("campaigns", "resume", id).status == 0)
@@ -66,7 +66,7 @@ import WireFormat
         try bench.register(Fleet(count: Self.devices))
         let id = try bench.campaign(of: bench.bump("2.0.0"))
         try bench.follow(id) { $0.state == "suspended" && $0.counts["inFlight"] == 0 }
-        // Once more: the last batch may have been recorded between the counts and what is in flight.
+        // Read again: the last batch may have been recorded between reading the counts and the pushes in flight.
         let stopped = try bench.view(id)
         #expect(stopped.reason?.hasPrefix("InvalidProviderToken: ") == true)
         #expect(stopped.counts["rejected"] == 0)
@@ -82,7 +82,7 @@ import WireFormat
         #expect(bench.simulator.figures.providerTokens == 2, "one for each key")
     }
 
-    /// Apple allows a new token every 20 minutes: a daemon that is restarted again and again keeps the one it has.
+    /// Apple allows a new token every 20 minutes, so a daemon that restarts often must keep the one it has.
     @Test func theProviderTokenOutlivesRestartsAndKills() throws {
         let bench = try Workbench()
         try bench.start()
@@ -93,7 +93,7 @@ import WireFormat
             #expect(try bench.follow(id) { $0.isFinal }.counts["accepted"] == 100)
             rows.insert(try bench.sql("SELECT token || ' ' || issued_at FROM provider_token").output)
             if major == 3 {
-                // A reload reads the key anew, and finds its token again.
+                // A reload reads the key anew and finds its token again.
                 try bench.reload()
             } else {
                 bench.kill()
@@ -105,7 +105,8 @@ import WireFormat
         #expect(bench.simulator.figures.rejected == 0)
     }
 
-    /// The age counts from `iat`, which an earlier process set: 45 minutes ago, and the service's clock is 20 ahead.
+    /// A token's age counts from its `iat`: an earlier process signed it 45 minutes ago, and the service's clock is 20 minutes
+    /// ahead.
     @Test func aTokenThatAnEarlierProcessSignedExpiresByItsOwnAge() throws {
         let bench = try Workbench { $0.faults.clockAhead = 1_200 }
         try bench.start()
@@ -127,8 +128,8 @@ import WireFormat
         #expect(bench.simulator.figures.rejectedBy["ExpiredProviderToken", default: 0] >= 1)
     }
 
-    /// TooManyProviderTokenUpdates, a kill, and a start within the pause: the token is too old by then, and the service would
-    /// be shown another one of a key that it wants no more of.
+    /// TooManyProviderTokenUpdates, a kill, and a start within the pause: the stored token is too old then, but the service must
+    /// not see a new one of this key before the pause ends.
     @Test func aPauseIsKeptAcrossAKill() throws {
         let patience = 15
         let identity = try TestIdentity()
@@ -164,7 +165,7 @@ import WireFormat
         #expect(!tokens.contains("bearer \(text)"))
     }
 
-    /// Half of the devices are development builds, and of those every second was registered as a production build.
+    /// Half of the devices are development builds, and half of those were registered as production builds.
     @Test func developmentBuildsAreFoundInTheSandbox() throws {
         let fleet = Fleet(count: 200)
         let (production, misplaced) = (fleet.devices[0..<100], fleet.devices[100..<150])
@@ -209,7 +210,7 @@ import WireFormat
         return "\(header).\(claims).\(Base64URL.encode(signature))"
     }
 
-    /// Each device exactly once, and no token given up.
+    /// Expects one push to each device, and no token given up.
     private func expectWhole(
         _ bench: Workbench, _ end: CampaignView, at location: SourceLocation = #_sourceLocation
     ) throws {

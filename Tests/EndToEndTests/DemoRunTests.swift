@@ -6,7 +6,7 @@ import StorePeers
 import Testing
 import WireFormat
 
-/// `demo` as a person runs it: the real binary, with a daemon and simulators of its own.
+/// `demo` as a user runs it: the real binary, with a daemon and simulators of its own.
 @Suite(.serialized, .ownThread) struct DemoRunTests {
     private func demo(_ words: String...) throws -> (result: CommandResult, json: JSONValue) {
         let result = try CommandResult.of(["demo", "--devices", "400", "--json"] + words)
@@ -63,7 +63,7 @@ import WireFormat
         #expect(!FileManager.default.fileExists(atPath: "\(data)/data/postmaster.pid"))
     }
 
-    /// FAULTS 4, "dumps NSCocoaErrorDomain": it could not be seen again; this holds it.
+    /// FAULTS 4, "dumps NSCocoaErrorDomain": not reproduced since; this test would catch it.
     @Test func aFolderThatVanishedDoesNotMatter() throws {
         let script = "d=$(mktemp -d) && cd $d && rmdir $d && exec \"$0\" demo --devices 100 --platform ios --json"
         let result = try CommandResult.of(

@@ -4,11 +4,11 @@ import OwnThread
 import PushSimulator
 import Testing
 
-/// The real binary on a disk that is full, limited, read-only or locked by somebody else.
+/// The real binary on a disk that is full, limited, read-only or locked by another program.
 @Suite(.serialized, .ownThread) struct DiskTests {
     private static let mounts = ConditionTrait.enabled(if: getuid() == 0, "mounts a small tmpfs, which only root may")
 
-    /// Waits for a campaign that the store let down, and looks whether anything was lost or sent twice.
+    /// Waits for a campaign that the store's fault interrupted, and checks that nothing was lost or sent twice.
     private func goesOn(_ bench: Workbench, _ id: String, devices: Int, since: ContinuousClock.Instant, _ fault: String)
         throws
     {
@@ -20,8 +20,8 @@ import Testing
         #expect(campaign.addsUp)
         #expect(bench.simulator.figures.distinctTokens == devices)
         let relay = try #require(bench.relay)
-        // A connection that dies, as one does to a push service that gets no processor for long, takes answers with it: the
-        // pool says how many requests it sent once more for that, and the store's fault adds none.
+        // A connection that dies, as one to a push service that gets no processor for long, loses answers. The pool counts the
+        // requests that it resends for that; the store's fault must add none.
         let resent = try #require(try Scrape(of: relay)["upgrade_relay_http2_resends_total"])
         #expect(
             Double(bench.simulator.figures.duplicates) <= resent,
@@ -29,7 +29,7 @@ import Testing
         try bench.readiness(200)
         #expect(
             relay.log.split(separator: "\n").count { $0.contains("the store refuses") } == 1, "once, not at each try")
-        // What was left may have been too little to plan the campaign, which is its app's trouble alone.
+        // The space left may have been too little to plan the campaign, which is a fault of its app alone.
         let end =
             relay.log.contains("the store refuses for one app")
             ? "the store does not refuse for the app any more" : "the store takes outcomes again"
@@ -56,7 +56,7 @@ import Testing
         bench.kill()
     }
 
-    /// Killed on a full disk, it comes up again as soon as there is space, and not before that with half a store.
+    /// After a kill on a full disk the daemon starts as soon as there is space, and never with half a store.
     @Test(mounts) func aKillOnAFullDiskLosesNothing() throws {
         let bench = try Workbench()
         guard let disk = try SmallDisk(in: bench, megabytes: 16) else { return }
@@ -99,7 +99,7 @@ import Testing
         bench.kill()
     }
 
-    /// What systemd's LimitFSIZE= does: writes beyond it fail, and by default the process ends by SIGXFSZ.
+    /// As systemd's LimitFSIZE= does: writes beyond the limit fail, and by default SIGXFSZ ends the process.
     @Test func aFileThatMayNotGrowStopsTheSendingAndTheLimitsEndLetsItGoOn() throws {
         let bench = try Workbench()
         try bench.start()
@@ -158,8 +158,8 @@ import Testing
             kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
         }
-        // No log tells that it is up. Its control socket does: asked when something comes into the folder, and now and then,
-        // since it listens a moment after the file is there.
+        // No log shows that the daemon is up. Its control socket does: it is asked each 100 ms, and when a file comes into the
+        // folder, since the daemon listens a moment after the file is there.
         let deadline = ContinuousClock.now + .seconds(60)
         while (try? bench.api("GET", "/healthz").status) != 200 {
             try #require(process.isRunning && ContinuousClock.now < deadline, "it does not come up")

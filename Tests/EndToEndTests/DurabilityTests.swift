@@ -7,7 +7,7 @@ import Testing
 
 @testable import Demo
 
-/// Signals, crashes and bad credentials: what is recorded is what happened.
+/// Signals, crashes and bad credentials: the records match what happened.
 @Suite(.serialized, .ownThread) struct DurabilityTests {
     @Test func sigtermFinishesWhatIsInFlightAndTheNextStartGoesOn() throws {
         let bench = try Workbench { $0.latency = .milliseconds(500) }
@@ -28,7 +28,7 @@ import Testing
         #expect(bench.simulator.figures.duplicates == 0, "an orderly stop sends nothing twice")
     }
 
-    /// The conductor has nothing to do while it waits for slow answers: it must sleep, not look again and again.
+    /// The conductor has nothing to do while it waits for slow answers: it must sleep, not poll.
     @Test func aDaemonThatWaitsForItsLastAnswersUsesNoProcessor() throws {
         let bench = try Workbench { $0.latency = .seconds(7) }
         let stand = try ServiceStand(in: bench.folder)
@@ -37,7 +37,7 @@ import Testing
         try bench.register(Fleet(count: 100))
         let bump = Array(#"{"required":"2.0.0"}"#.utf8)
         _ = try bench.campaign(of: bench.api("PUT", "/v1/apps/\(Workbench.app)/ios/version", body: bump))
-        // On a connection, not only on their way to one: those would come back at once.
+        // The requests must be on a connection: those that still wait for one would come back at once.
         try #require(bench.simulator.wait(forRequests: 1, deadline: .seconds(60)))
         stand.send(SIGTERM)
         try #require(stand.log?.line(containing: " stopping", within: .seconds(60)) != nil)
@@ -46,19 +46,19 @@ import Testing
         #expect(stand.wait() == 0)
         let (used, waited) = (stand.processorTime - before, ContinuousClock.now - begin)
         #expect(waited > .seconds(1), "the answers took seven seconds")
-        // One that looks again and again uses all of it.
+        // A daemon that polls uses all of it.
         #expect(used < waited / 4, "\(used) of processor time in \(waited) of waiting")
         print("waiting \(waited) for the last answers took \(used) of processor time")
     }
 
-    /// Of all of the process's threads (clock_getcpuclockid(3)).
+    /// The processor time of all of the process's threads (clock_getcpuclockid(3)).
     private static func processorTime(of process: pid_t) throws -> Duration {
         var (clock, time) = (clockid_t(), timespec())
         try #require(clock_getcpuclockid(process, &clock) == 0 && clock_gettime(clock, &time) == 0)
         return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
-    /// The dial that a campaign begins with has a thread of its own, which nobody waits for.
+    /// A campaign begins with a dial on a thread of its own, which no other thread waits for.
     @Test func anEndInTheMiddleOfADialIsInOrder() throws {
         let bench = try Workbench { $0.latency = .seconds(1) }
         try bench.start()
@@ -73,7 +73,7 @@ import Testing
 
     @Test func aSecondSigtermEndsAtOnce() throws {
         let bench = try Workbench { $0.latency = .seconds(60) }
-        // It ends before it has joined its threads that have ended already, which Thread Sanitizer would call leaks.
+        // It exits before it has joined threads that already ended, which Thread Sanitizer would report as leaks.
         let options = ProcessInfo.processInfo.environment["TSAN_OPTIONS"]
         try bench.launch(environment: options.map { ["TSAN_OPTIONS": "\($0) report_thread_leaks=0"] } ?? [:])
         let relay = try #require(bench.relay)

@@ -11,7 +11,7 @@ import Testing
     /// The first block of its kind in the guide.
     private static func block(_ kind: String) throws -> String { try block(kind, after: "") }
 
-    /// - Parameter text: what stands before it.
+    /// - Parameter words: the text of the guide that stands before the block.
     private static func block(_ kind: String, after words: String) throws -> String {
         let text = try Guide.text(guide)
         let from = words.isEmpty ? text.startIndex : try #require(text.firstRange(of: words)).upperBound
@@ -22,7 +22,7 @@ import Testing
 
     enum Proxy: CaseIterable { case nginx, caddy }
 
-    /// - Parameter change: of the guide's block.
+    /// - Parameter change: edits the guide's block.
     private static func front(
         _ proxy: Proxy, _ bench: Workbench, _ change: (String) -> String = { $0 }
     ) throws -> ProxyProcess {
@@ -87,12 +87,12 @@ import Testing
             #expect(problem["required"] as? String == "2.0.0")
             #expect(problem["message"] as? String == "请更新 please")
         }
-        // Who does not say which version it is, passes; so does one that wears somebody's token for another server.
+        // Requests without a readable version pass; so does one that carries a token for another server.
         #expect(try front.ask().status == 200)
         #expect(try front.ask(headers: Self.version("2.x")).status == 200)
         let withToken = Self.version("2.0") + [("Authorization", "Bearer its-own")]
         #expect(try front.ask(headers: withToken).status == 200)
-        // What the backend itself forbids stays so.
+        // The backend's own refusal is passed on.
         let forbidden = try front.ask("GET", "/forbidden", headers: Self.version("2.0"))
         #expect(forbidden.status == 403)
         #expect(String(decoding: forbidden.body, as: UTF8.self) == "the backend forbids it")
@@ -104,7 +104,7 @@ import Testing
         #expect(try Self.json(risen)["required"] as? String == "2.1.0")
     }
 
-    /// Gone, and there but silent: SIGSTOP leaves its sockets open, so that the kernel still takes connections for it.
+    /// The relay is gone, or silent: SIGSTOP leaves its sockets open, so the kernel still accepts connections for it.
     @Test(arguments: Proxy.allCases) func whereTheRelayDoesNotAnswerEverybodyIsPassedOn(by proxy: Proxy) throws {
         let (bench, front) = try Self.start(proxy)
         let body = String(repeating: "x", count: 100_000)
@@ -118,7 +118,7 @@ import Testing
                     #expect(ContinuousClock.now - start < .seconds(10) * Patience.factor)
                 }
             }
-            // What the backend itself says stays so.
+            // The backend's own refusal is passed on.
             #expect(try front.ask("GET", "/forbidden", headers: Self.version("1.0")).status == 403)
         }
         #expect(try front.ask(headers: Self.version("1.0")).status == 426)
@@ -133,7 +133,7 @@ import Testing
         try expectOpen()
     }
 
-    /// The other way round, as the guide tells it.
+    /// The other way round, as the guide describes it: no request passes without the relay's answer.
     @Test(arguments: Proxy.allCases) func orNobodyIsPassedOn(by proxy: Proxy) throws {
         let (bench, front) = try Self.start(proxy) { block in
             switch proxy {
@@ -156,7 +156,7 @@ import Testing
         #expect(try front.ask(headers: Self.version("2.0")).status == (proxy == .nginx ? 500 : 502))
     }
 
-    /// What the backend fails at is not sent to it a second time, and its own 5xx is nobody else's.
+    /// A request that the backend failed is not sent to it a second time, and the client gets the backend's own 5xx.
     @Test func caddyTellsTheRelaysTroubleFromTheBackends() throws {
         let (bench, front) = try Self.start(.caddy)
         for isThere in [true, false] {

@@ -29,6 +29,6 @@ struct Fleet {
         }
     }
 
-    /// Those that a requirement of 2.0.0 is pushed to.
+    /// The devices that a requirement of 2.0.0 is pushed to.
     var behind: [Device] { devices.filter { $0.telephone != nil && $0.version != "2.0.0" } }
 }

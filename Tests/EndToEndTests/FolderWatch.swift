@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Tells when files come into a folder (inotify(7)). Of one thread.
+/// Reports when files come into a folder (inotify(7)). For use by one thread.
 final class FolderWatch {
     private let descriptor: Int32
 
@@ -16,7 +16,7 @@ final class FolderWatch {
 
     deinit { close(descriptor) }
 
-    /// Returns at once where something came since it was asked last; false when nothing comes within `time`.
+    /// Waits for a file to come; returns at once if one came since the last call, and false when none comes within `time`.
     @discardableResult
     func wait(for time: Duration) -> Bool {
         var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

@@ -3,11 +3,11 @@ import Foundation
 import OwnThread
 import Testing
 
-/// The commands of the guides, as they stand there, against a relay. The blocks of a page run one after the other.
+/// The commands of the guides, as printed there, against a relay. The blocks of a page run one after the other.
 ///
-/// Those that a system of its own is needed for are run by `make test-service`, those of the image by `make test-image`.
+/// Blocks that need a whole system run in `make test-service`, those of the image in `make test-image`.
 @Suite(.ownThread) struct GuideBlocksTests {
-    /// One block: what has to be so before it, what it must print, and what stands in it for something of the reader's.
+    /// One block: the commands before and after it, the words that it must print, and values for its placeholders.
     private struct Step {
         var before = ""
         var says: [String] = []
@@ -62,7 +62,7 @@ import Testing
             Step(
                 before: withdraw, says: ["is running"],
                 replacing: [("campaigns release ID", "campaigns release latest")]),
-            // Whatever the day: within what is allowed ahead.
+            // Independent of the day: 30 days ahead are allowed.
             Step(
                 before: withdraw, says: ["2.0.0"],
                 replacing: [("2026-12-01", "$(date -d '+30 days' +%F)")]),
@@ -78,7 +78,7 @@ import Testing
         let blocks = Guide.blocks(in: try Guide.text("etc/\(page).md"))
         try #require(blocks.count == steps.count)
         let bench = try Workbench()
-        // Those that the blocks of APPS register.
+        // The devices that the blocks of APPS register.
         bench.knows([
             Fleet.Device(token: Self.known, telephone: "13900139000", version: "1.8.0"),
             Fleet.Device(

@@ -8,8 +8,8 @@ import Testing
 
 @testable import PushSimulator
 
-/// What the daemon writes at its most talkative, through a campaign with every fault, refused requests and failures of its
-/// own: no telephone, no token, no secret, and no line that somebody else wrote.
+/// The log of the daemon at its most talkative, through a campaign with every fault, refused requests and failures of its own: no
+/// telephone, no token, no secret, and no forged line.
 @Suite(.serialized, .ownThread) struct LogHygieneTests {
     @Test func noTelephoneTokenOrSecretIsEverLogged() throws {
         let fleet = Fleet(count: 600, withoutTelephone: 50, current: 40)
@@ -36,7 +36,7 @@ import Testing
 
         var secrets: [String] =
             fleet.devices.compactMap(\.telephone) + fleet.devices.map { String($0.token.prefix(16)) }
-        // Tokens of the fleet begin with zeros; what tells them apart stands at their end.
+        // Tokens of the fleet begin with zeros and differ at their end.
         secrets += fleet.devices.map { String($0.token.suffix(16)) }
         secrets += [apiToken, try String(contentsOf: bench.folder.appending(path: "webhook-secret"), encoding: .utf8)]
         secrets += String(decoding: bench.key.pem, as: UTF8.self).split(separator: "\n").map(String.init)
@@ -70,7 +70,7 @@ import Testing
 
     /// Requests of all kinds that are refused, with personal data and secrets wherever they can stand.
     ///
-    /// - Returns: the secrets that only they held.
+    /// - Returns: the secrets that only these requests held.
     private func refusedRequests(
         to address: String, _ bench: Workbench, _ fleet: Fleet, _ apiToken: String
     ) throws -> [String] {
@@ -130,7 +130,7 @@ import Testing
         #expect(result.status == 1 && result.errors.contains("line 3"), "\(result)")
     }
 
-    /// The store refuses in the middle of requests that carry personal data: the answer is 500, and the log says why.
+    /// The store refuses in the middle of requests that carry personal data: the answer is 500, and the log has the reason.
     private func failuresOfItsOwn(_ bench: Workbench, _ fleet: Fleet) throws {
         #expect(try bench.sql("ALTER TABLE former_telephone RENAME TO gone").status == 0)
         let device = fleet.behind[5]
@@ -142,7 +142,7 @@ import Testing
         #expect(try bench.sql("ALTER TABLE gone RENAME TO former_telephone").status == 0)
     }
 
-    /// Files with secrets in the wrong places.
+    /// Reloads files with secrets in the wrong places.
     private func badReloads(_ bench: Workbench, _ relay: RelayProcess, _ secrets: inout [String]) throws {
         let file = bench.folder.appending(path: "config.json5")
         let good = try String(contentsOf: file, encoding: .utf8)

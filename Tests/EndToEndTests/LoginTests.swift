@@ -53,7 +53,7 @@ import Testing
         #expect(try bench.sql(insert).status == 0)
         let stored = ContinuousClock.now
         try bench.until { try check(bench, "2.9", token: "aa")["required"] as? String == "3.0" ? () : nil }
-        // The watcher looks each second. Where only the look of each minute noticed, it took about a minute.
+        // The watcher looks each second. When only the look of each minute noticed, this took about a minute.
         #expect(ContinuousClock.now - stored < .seconds(30) * Patience.factor)
     }
 

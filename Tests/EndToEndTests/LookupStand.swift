@@ -13,9 +13,9 @@ final class LookupStand: Sendable {
     private let thread: NativeThread
     let port: UInt16
 
-    /// What it lists; nil: the app is not in the store.
+    /// Sets the version that it lists; nil: the app is not in the store.
     ///
-    /// - Parameter released: nil: it does not say when.
+    /// - Parameter released: the release date; nil: the answer has none.
     func list(_ version: String?, released: String? = "2016-11-20T21:03:47Z") {
         self.version.withLock { $0 = version.map { ($0, released) } }
     }
@@ -66,7 +66,7 @@ final class LookupStand: Sendable {
             """
     }
 
-    /// Waits until it has been asked `count` times more.
+    /// Waits for `count` further questions.
     func wait(forQuestions count: Int) throws {
         asked.lock()
         defer { asked.unlock() }

@@ -36,7 +36,7 @@ import Testing
         #expect(end.filteredBy["noTelephone"] == noTelephone)
         #expect(end.filteredBy["alreadyCurrent"] == 2_000 - noTelephone - fleet.behind.count)
 
-        // What the push service saw: each phone once; the bench holds each payload against its user's phone.
+        // The push service's record: each phone once. The bench checks each payload against its user's phone.
         let record = try bench.record()
         #expect(record.count == fleet.behind.count - 35)
         #expect(Set(record.compactMap { $0["token"] as? String }).count == record.count)

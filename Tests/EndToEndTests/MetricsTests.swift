@@ -9,7 +9,7 @@ import Testing
 
 @testable import PushSimulator
 
-/// What the real daemon tells Prometheus, against what its campaigns and the push service say.
+/// The metrics of the real daemon, compared with what its campaigns and the push service report.
 @Suite(.serialized, .ownThread) struct MetricsTests {
     @Test func aCampaignsFiguresAreInTheMetrics() throws {
         let fleet = Fleet(count: 3_000, withoutTelephone: 10, current: 7)
@@ -31,7 +31,7 @@ import Testing
         let campaign = try bench.campaign(of: bench.bump("2.0.0"))
         var scrapes = [empty]
         let end = try bench.follow(campaign) { view in
-            // Each event of the campaign is a moment to look.
+            // Scrapes at each event of the campaign.
             if let scrape = try? Scrape(of: relay) { scrapes.append(scrape) }
             return view.isFinal
         }
@@ -53,7 +53,7 @@ import Testing
         for name in ["pushes_pending", "pushes_in_flight", "retries_waiting", "credential_suspended"] {
             #expect(last["upgrade_relay_\(name)"] == 0, "\(name)")
         }
-        // What the push service saw: each answer has its latency, and each request is counted where it was sent.
+        // Each answer of the push service has its latency, and each request is counted when it is sent.
         let figures = bench.simulator.figures
         let answered = try #require(last["upgrade_relay_push_latency_seconds_count"])
         #expect(answered == Double(figures.accepted + figures.rejected))
@@ -64,7 +64,7 @@ import Testing
         #expect(last["upgrade_relay_provider_tokens_signed_total"] == 1)
         #expect(last["upgrade_relay_webhooks_received_total", "result", "accepted"] == 1)
         #expect(try #require(last["upgrade_relay_store_commit_duration_seconds_count"]) > 3)
-        // What is committed is in the log until a checkpoint moves it.
+        // Committed pages are in the WAL until a checkpoint moves them.
         let size = try #require(last["upgrade_relay_store_database_bytes"])
         #expect(try #require(last["upgrade_relay_store_wal_bytes"]) + size > 100_000)
         #expect(try #require(last["upgrade_relay_store_filesystem_free_bytes"]) > 0)
@@ -115,7 +115,7 @@ import Testing
         try bench.register(Fleet(count: 300))
         let first = try bench.campaign(of: bench.bump("2.0.0"))
         try bench.follow(first) { $0.isFinal }
-        // Held back, so that there is something not to send.
+        // Paused, so that some pushes are never sent.
         let second = try bench.campaign(of: bench.bump("3.0.0"))
         _ = try bench.api("POST", "/v1/campaigns/\(second)/pause")
         try bench.follow(second) { $0.state == "paused" && $0.counts["inFlight"] == 0 }
@@ -127,14 +127,14 @@ import Testing
 
         func name(_ receiver: HookReceiver) -> String { "127.0.0.1:\(receiver.port)" }
         let attempts = "upgrade_relay_notification_attempts_total"
-        // Of the first campaign two changes, of the second three, of the third one.
+        // The first campaign has two changes, the second three, the third one.
         let scrape = try bench.scrape { scrape in
             scrape["upgrade_relay_notification_receiver_gone", "receiver", name(gone)] == 1
                 && scrape["upgrade_relay_notifications_pending", "receiver", name(well)] == 0
                 && (scrape[attempts, "result", "delivered"] ?? 0) >= 6
                 && scrape["upgrade_relay_campaigns", "state", "superseded"] == 1
         }
-        // What was on its way when the campaign was superseded is still answered, and then is not cancelled any more.
+        // A push in flight when the campaign was superseded is still answered, and then no longer counts as cancelled.
         _ = try bench.scrape { scrape in
             let counts = try? bench.api("GET", "/v1/campaigns/\(second)").json["counts"] as? [String: Any]
             let cancelled = counts?["cancelled"] as? NSNumber
@@ -152,7 +152,7 @@ import Testing
         #expect(!scrape.text.contains("key=k") && !scrape.text.contains("/hook"), "a URL may hold a secret")
         try scrape.expectPromtoolIsContent()
 
-        // Only the configuration switches a receiver on again: out, and in.
+        // Only the configuration switches a receiver on again: it must be removed and added.
         for (number, receivers) in [[well, gone, failing], [well, failing], [well, gone, failing]].enumerated() {
             try bench.edit { text in
                 text.replacing(#/notify: .*\], /#) { _ in notify(receivers) }
@@ -167,7 +167,7 @@ import Testing
 }
 
 extension Workbench {
-    /// Scrapes until `condition` holds: what the store is asked for may be a second old.
+    /// Scrapes until `condition` holds: values from the store may be a second old.
     func scrape(until condition: (Scrape) -> Bool) throws -> Scrape {
         guard let relay else { throw Unexpected("no daemon runs") }
         var last = ""
@@ -179,10 +179,10 @@ extension Workbench {
     }
 }
 
-/// One answer of `/metrics`, taken apart.
+/// One answer of `/metrics`, parsed.
 struct Scrape {
     let text: String
-    /// By name and labels as they stand.
+    /// By name and labels, as written.
     private var values: [String: Double] = [:]
     private var counters: Set<String> = []
 
@@ -224,7 +224,7 @@ struct Scrape {
         }
     }
 
-    /// Prometheus' own judgement, where its tool is installed.
+    /// Prometheus' own check, where its tool is installed.
     func expectPromtoolIsContent() throws {
         let promtool = URL(filePath: "/usr/bin/promtool")
         guard FileManager.default.isExecutableFile(atPath: promtool.path) else { return }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// nginx.
+/// A real nginx with a backend of its own.
 enum Nginx {
-    /// Returns when it listens.
+    /// Starts nginx and returns when it listens.
     ///
-    /// - Parameter servers: what stands in `http { }`. It listens at 80, which here is a socket in the folder, as `http://backend`
-    ///   is.
+    /// - Parameter servers: the content of `http { }`. It listens at 80, which here is a socket in the folder, as is
+    ///   `http://backend`.
     static func start(_ servers: String) throws -> ProxyProcess {
         let proxy = try ProxyProcess("nginx")
         let path = proxy.path
@@ -35,7 +35,7 @@ enum Nginx {
             [
                 "-p", path, "-c", "\(path)/nginx.conf", "-e", "stderr", "-g", "daemon off; master_process off;",
             ],
-            // It writes its number when it listens (ngx_init_cycle).
+            // nginx writes its pid file when it listens (ngx_init_cycle).
             untilThereAre: ["pid"])
         return proxy
     }

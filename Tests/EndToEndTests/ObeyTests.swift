@@ -7,7 +7,7 @@ import Testing
 
 /// A force that each phone can obey: not before its moment, and not where the version does not run.
 @Suite(.serialized, .ownThread) struct ObeyTests {
-    /// The app tells the system of its phone.
+    /// The app reports the system of its phone.
     private static func tell(_ osVersion: String, of token: String, _ bench: Workbench) throws {
         let answer = try bench.api(
             "PATCH", "/v1/apps/\(Workbench.app)/ios/devices/\(token)",
@@ -15,7 +15,7 @@ import Testing
         #expect(answer.status == 200 && answer.json["osVersion"] as? String == osVersion, "\(answer)")
     }
 
-    /// What a phone is told at login.
+    /// The answer to a phone's check at login.
     private static func check(_ os: String, _ bench: Workbench) throws -> [String: Any] {
         let path = "/v1/check?app=\(Workbench.app)&platform=ios&version=1.9.0&os=\(os)"
         return try #require(try bench.api("GET", path).json["body"] as? [String: Any])
@@ -44,7 +44,7 @@ import Testing
         #expect(answer.status == 202, "\(answer)")
         let campaign = try bench.campaign(of: answer)
 
-        // Announced until then, where it runs.
+        // Announced until then, to phones on which it runs.
         let before = try Self.check("15.2", bench)
         #expect(before["hasNewVersion"] as? String == "1" && before["needUpgrade"] as? String == "0", "\(before)")
         let from = try #require(before["requiredFrom"] as? String)
@@ -56,7 +56,7 @@ import Testing
             #expect(waiting.state == "waiting" && bench.simulator.figures.requests == 0, "\(waiting)")
         }
 
-        // It comes by itself.
+        // The campaign begins by itself.
         let end = try bench.follow(campaign) { $0.isFinal }
         #expect(Date() >= moment)
         #expect(end.state == "completed" && end.addsUp)
@@ -66,7 +66,7 @@ import Testing
         #expect(try Self.check("15.2", bench)["needUpgrade"] as? String == "1")
         #expect(try Self.check("14.8.1", bench)["hasNewVersion"] as? String == "0")
 
-        // The proxy asks as the phone says, and the document requires what runs everywhere: nothing.
+        // The proxy's question names the phone's system. The document requires only what runs everywhere: nothing here.
         let path = "/v1/enforce?app=\(Workbench.app)&platform=ios&version=1.9.0&os="
         #expect(try bench.api("GET", path + "15.2").status == 426)
         #expect(try bench.api("GET", path + "14.8.1").status == 204)
@@ -122,7 +122,7 @@ import Testing
         #expect(try bench.api("GET", path + "2.1.5").status == 426)
         #expect(try bench.api("GET", path + "2.1.4").status == 204)
 
-        // It is held over a restart, and ends by a person's word.
+        // The block is kept over a restart, and ends by an operator's command.
         bench.kill()
         try bench.start()
         #expect(try bench.api("GET", path + "2.1.5").status == 426)

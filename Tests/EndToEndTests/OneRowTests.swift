@@ -5,7 +5,7 @@ import Testing
 
 @testable import PushSimulator
 
-/// A phone is one device, dead tokens flow back, and what is given up stays known: with the daemon itself, over a kill.
+/// A phone is one device, dead tokens flow back, and version counts are kept: with the daemon itself, over a kill.
 @Suite(.serialized, .ownThread) struct OneRowTests {
     private static let devices = "/v1/apps/\(Workbench.app)/ios/devices"
 
@@ -22,13 +22,13 @@ import Testing
         try bench.register(fleet)
         let old = fleet.devices[0].token
         let new = String(old.reversed())
-        // The app has another token: who is to be pushed to is this one.
+        // The app has a new token, and pushes must go to this one.
         fleet.devices[0].token = new
         let user = try #require(fleet.devices[0].telephone)
         let body = #"{"telephone":"\#(user)","version":"1.9.0","replaces":"\#(old)"}"#
         let moved = try bench.api("PUT", "\(Self.devices)/\(new)", body: Array(body.utf8))
         #expect(moved.status == 201 && moved.json["replaced"] as? String == "moved", "\(moved)")
-        // Nothing new in it, and the jury knows the token.
+        // Registers nothing new, but makes the token known to the jury.
         try bench.register(fleet)
         bench.kill()
         try bench.start()
@@ -70,7 +70,7 @@ import Testing
             let answer = try bench.api("GET", "/v1/campaigns/\(campaign)/adoption")
             return answer.json["versions"] as? [String: Any]
         }
-        // At the start campaigns go on, and nothing is counted.
+        // Right after the start campaigns go on, and nothing is counted.
         let counted = try bench.until(within: .seconds(150), "nothing was counted") { try versions() }
         #expect(counted["seen"] as? Int == 200)
         let items = try #require(counted["items"] as? [[String: Any]])

@@ -98,7 +98,7 @@ import WireFormat
             try CommandResult.of(["check-config", bench.path("config.json5")] + more)
         }
 
-        /// By field, of the answer in JSON.
+        /// The findings in the JSON answer, by field.
         func online() throws -> (status: Int32, findings: [String: JSONValue]) {
             let result = try check("--online", "--json")
             let json = try JSONReader.read(Array(result.output.utf8))
@@ -140,13 +140,13 @@ import WireFormat
             #expect(finding?["answer"]?.string?.hasSuffix(words) == true, "\(field): \(finding ?? .null)")
             #expect(finding?["remedy"] == .null)
         }
-        // One question each, nobody was pushed to, and nothing is kept.
+        // One question each, no push to any phone, and nothing is kept.
         #expect(stand.bench.simulator.figures.requests == 1 && stand.bench.simulator.figures.accepted == 0)
         #expect(stand.fcm.figures.accepted == 0)
         #expect(stand.connect.questions.count == 1 && stand.play.count(.list) == 1)
         #expect(stand.play.now.openEdits.isEmpty)
         #expect(!FileManager.default.fileExists(atPath: stand.bench.path("relay.db")))
-        // The receiver sees what it is, and that it is from this relay.
+        // The receiver sees that it is a test, and that it comes from this relay.
         let event = try #require(stand.receiver.deliveries.first)
         #expect(stand.receiver.deliveries.count == 1 && event.isVerified && event.type == "relay.test")
         #expect((event.data["reason"] as? String)?.contains("This is a test") == true)
@@ -164,7 +164,7 @@ import WireFormat
         defer { stand.stop() }
         stand.lookup.list(nil)
         stand.connect.set(keys: [:])
-        // A listener that takes connections, by the kernel, and never says a word.
+        // A listener whose connections the kernel accepts, and which never answers.
         let silent = try Loopback.listen(port: 0)
         defer { close(silent.0) }
         try stand.bench.edit { text in
@@ -197,7 +197,7 @@ import WireFormat
         }
         let start = ContinuousClock.now
         let (status, findings) = try stand.online()
-        // Side by side: those that are silent cost their time once.
+        // The checks run side by side: silent services cost their time once.
         #expect(ContinuousClock.now - start < .seconds(18) * Patience.factor)
         #expect(status == 1)
         let hook = "notify[0], 127.0.0.1:\(stand.receiver.port)"
@@ -222,7 +222,7 @@ import WireFormat
         }
         #expect(findings["\(Self.android).sources[0]"]?["result"]?.string == "good")
         #expect(findings.count == expected.count + 1)
-        // App Store Connect's words are those of /readyz.
+        // The finding for App Store Connect has the words of /readyz.
         let connect = findings["\(Self.ios).sources[2]"]?["answer"]?.string ?? ""
         #expect(connect.contains("NOT_AUTHORIZED") || connect.contains("401"), "\(connect)")
         #expect(!FileManager.default.fileExists(atPath: stand.bench.path("relay.db")))

@@ -5,7 +5,7 @@ import PushSimulator
 import Signing
 import Testing
 
-/// What the people who run it do to it: reload, mistype, take files away.
+/// The operator's changes and mistakes: reloads, typing errors, missing files.
 @Suite(.serialized, .ownThread) struct OperatorTests {
     @Test func sighupTakesTheRepairedKeyAndTheCampaignGoesOn() throws {
         let bench = try Workbench(relayKey: try ES256PrivateKey.generate())
@@ -77,7 +77,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(60))) func aDaemonGoesWithTheProgramThatStartedIt() throws {
         let bench = try Workbench()
-        // Its input is empty: it ends as soon as it runs, and in order.
+        // Its input is empty, so it stops in order as soon as it runs.
         let result = try CommandResult.of(["serve", "--config", bench.path("config.json5"), "--stop-at-eof"])
         #expect(result.status == 0)
         #expect(result.errors.contains(" ready "))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PushSimulator
 
-/// The push service is away, or asks for time, and the real binary waits, says why, and goes on by itself.
+/// The push service is away or asks for time: the real binary waits, gives the reason, and goes on by itself.
 @Suite(.serialized, .ownThread) struct OutageTests {
     private let identity: TestIdentity
 
@@ -20,14 +20,14 @@ import Testing
         return try ScriptedPeer(identity, manner, script: script)
     }
 
-    /// What readyz says of the push service.
+    /// The answer of /readyz, which must report a degraded part.
     private func trouble(_ bench: Workbench) throws -> String {
         let answer = try bench.readiness(200, isDegraded: true)
         return "\(answer)"
     }
 
     @Test func aServerThatIsDownWhenTheCampaignBeginsIsWaitedFor() throws {
-        // A port that nobody listens on.
+        // A port on which nothing listens.
         let nobody = try Loopback.ReservedPort()
         let port = nobody.port
         let bench = try Workbench()
@@ -35,7 +35,7 @@ import Testing
         try bench.start()
         try bench.register(Fleet(count: 100))
         let id = try bench.campaign(of: bench.bump("2.0.0"))
-        // Meanwhile readyz, the campaign and the log say why nothing moves.
+        // Until then readyz, the campaign and the log give the reason why nothing moves.
         let reason = "cannot reach the push service: https://127.0.0.1:\(port)"
         let told = try trouble(bench)
         #expect(told.contains(reason) && told.contains("apns:\(Workbench.app)"), "\(told)")
@@ -81,7 +81,7 @@ import Testing
 
     @Test(arguments: [false, true])
     func retryAfterIsKeptAcrossAKill(isDate: Bool) throws {
-        // Long enough to see that it waits, and to kill it meanwhile.
+        // Long enough to see that it waits, and to kill it during the wait.
         let patience = 15
         let peer = try peer { request in
             guard request.connection == 0 else { return [.answer(200)] }
@@ -130,7 +130,7 @@ import Testing
         let held = try bench.follow(id) { $0.reason?.hasPrefix(reason) == true && $0.counts["inFlight"] == 0 }
         #expect(held.state == "running" && held.addsUp && held.counts["accepted"] == 0)
         _ = try bench.scrape(until: { $0["upgrade_relay_push_service_held", "environment", "production"] == 1 })
-        // The first batch, and a probe or more where this machine is slow: it takes hours until they are so many.
+        // The first batch, and a few probes on a slow machine: 300 requests would take hours.
         let sent = bench.simulator.figures.requests
         #expect((64..<300).contains(sent), "\(sent)")
 

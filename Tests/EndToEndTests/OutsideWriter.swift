@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Another program in the middle of a long transaction: sqlite3, which keeps the write lock until it is told to end.
+/// Another program in the middle of a long transaction: sqlite3, which keeps the write lock until `commit`.
 final class OutsideWriter {
     private let process = Process()
     private let input = Pipe()
 
     /// Returns when it has the lock.
     ///
-    /// - Parameter change: what it has written by then.
+    /// - Parameter change: the SQL that it has run by then.
     init(_ path: String, change: String = "") throws {
         let output = Pipe()
         process.executableURL = URL(filePath: "/usr/bin/sqlite3")

@@ -6,7 +6,7 @@ import Testing
 
 /// The pace and the waves as an operator sees them, with the real binary and the push service's own record of arrivals.
 @Suite(.serialized, .ownMachine) struct PacingTests {
-    /// Milliseconds since 1970 of each push, as it arrived.
+    /// The arrivals of all pushes, in milliseconds since 1970.
     private func arrivals(_ bench: Workbench) throws -> [Double] {
         let format = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
         return try bench.record().map { line in
@@ -43,7 +43,7 @@ import Testing
         try #require(bench.simulator.wait(forRequests: 250, deadline: .seconds(60)))
         let status = try json(bench, id)
         let rate = try #require(status["ratePerSecond"] as? Double)
-        // A machine that stands still for a moment sends less, never more: a pace saves nothing up.
+        // A machine that stalls for a moment sends less, never more: a pace saves nothing up.
         #expect((50...110).contains(rate), "\(rate)")
         #expect(status["rateLimit"] as? Double == 100)
 
@@ -65,8 +65,8 @@ import Testing
             took >= Double(left) * 0.9 - 1 && took <= Double(left) * 2 + 10, "\(left) s foretold, \(took) s taken")
         #expect(end.counts["accepted"] == 800 && end.addsUp)
         let times = try arrivals(bench)
-        // The bucket's own bound is 111. A push service that was not let run for a moment sees those of that moment
-        // together. The pause was of more than two seconds.
+        // The bucket's own bound is 111. A push service that got no processor for a moment sees the pushes of that moment together.
+        // The pause lasted more than two seconds and is left out.
         let stall = zip(times.dropFirst(), times).map { $0 - $1 }.filter { $0 < 1500 }.max() ?? 0
         #expect(busiest(times) <= 125 + Int(stall / 10), "\(busiest(times)) in one second, \(stall) ms without any")
         let metrics = try Scrape(of: #require(bench.relay))

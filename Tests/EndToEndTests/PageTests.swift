@@ -6,7 +6,7 @@ import TestPeers
 import Testing
 import WireFormat
 
-/// The page as a browser without JavaScript has it, with the daemon itself.
+/// The page in a browser without JavaScript, with the daemon itself.
 @Suite(.serialized, .ownThread) struct PageTests {
     private struct Browser {
         let origin: String
@@ -26,7 +26,7 @@ import WireFormat
             return try HTTPClient().send(request)
         }
 
-        /// A form, as the page sends it.
+        /// Sends a form as the page does.
         func send(_ path: String, _ fields: String) throws -> HTTPResponse {
             try ask("POST", path, fields, headers: [(name: "Sec-Fetch-Site", value: "same-origin")])
         }
@@ -35,7 +35,7 @@ import WireFormat
             cookie = String(try #require(response["set-cookie"]).prefix { $0 != ";" })
         }
 
-        /// What the form of a question carries out of sight, as the browser sends it back.
+        /// The hidden fields of a question's form that begin with "if", as the browser sends them back.
         func carried(_ path: String) throws -> String {
             Self.carried(in: try ask("GET", path).text)
         }
@@ -160,7 +160,7 @@ import WireFormat
         var browser = try Self.browser(bench)
         let link = try bench.command("page").output
         let path = try #require(link.firstMatch(of: /\/page\/enter\/\S+/)).0
-        // What looks at a link does not use it up.
+        // Looking at a link does not use it up.
         for method in ["HEAD", "GET", "GET"] {
             let seen = try browser.ask(method, String(path))
             #expect(seen.status == 200 && seen["set-cookie"] == nil, "\(method)")

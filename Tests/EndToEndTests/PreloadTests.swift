@@ -3,8 +3,8 @@ import Foundation
 import TestPeers
 import Testing
 
-/// FAULTS 4: a library that is loaded first and calls setenv as it begins left the binary without arguments. Swift's runtime looks
-/// for them before `environ` where it is linked into the binary, as it is in a release: RELAY_BINARY names one.
+/// FAULTS 4: a preloaded library that calls setenv in its constructor left the binary without arguments. Swift's runtime looks for
+/// them before `environ` if it is linked into the binary, as in a release: RELAY_BINARY names one.
 @Suite struct PreloadTests {
     @Test func aLibraryThatSetsAVariableTakesNoArgumentsAway() throws {
         let folder = try TestFolder.make()

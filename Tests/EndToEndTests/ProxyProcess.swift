@@ -4,14 +4,14 @@ import Foundation
 import OwnThread
 
 /// A real proxy (Debian's) in a folder of its own, as one process that is no service and needs no rights. It listens at sockets in
-/// the folder, and is the backend behind itself.
+/// the folder, and also plays the backend behind itself.
 final class ProxyProcess {
-    /// What there is behind it, in its own words.
+    /// The backend's answer.
     static let backend = "the backend has it"
 
     let folder: URL
     private let process = Process()
-    /// It ends with what holds the other end of this.
+    /// The proxy ends when the writing end of this pipe is closed, also by the end of the tests' process.
     private let lifeline = Pipe()
 
     var path: String { folder.path }
@@ -23,12 +23,12 @@ final class ProxyProcess {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
-    /// Returns when its files are there, and it answers.
+    /// Starts the proxy; returns when `files` exist and it answers.
     func start(_ binary: String, _ arguments: [String], untilThereAre files: [String]) throws {
         guard FileManager.default.isExecutableFile(atPath: binary) else {
             throw Unexpected("there is no \(binary); \"make test\" installs it")
         }
-        // Also where the test dies. SIGKILL: what blocks the others is inherited.
+        // The shell ends the proxy also when the test dies. By SIGKILL: the proxy may inherit a mask that blocks other signals.
         process.executableURL = URL(filePath: "/bin/sh")
         process.arguments = ["-c", #""$0" "$@" & read -r end; kill -9 $!"#, binary] + arguments
         process.environment = ProcessInfo.processInfo.environment.merging(

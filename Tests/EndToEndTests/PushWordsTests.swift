@@ -4,7 +4,7 @@ import OwnThread
 import Testing
 import WireFormat
 
-/// What `push.alert` and its neighbours say, in what the push services took.
+/// The texts of `push.alert` and its neighbours, as the push services took them.
 @Suite(.ownThread) struct PushWordsTests {
     @Test func anIOSAppGetsThemAndAReloadChangesThem() throws {
         let bench = try Workbench()

@@ -12,12 +12,12 @@ import Testing
         let end = try #require(readme.range(of: "## First real use"))
         let blocks = Guide.blocks(in: readme[begin.upperBound..<end.lowerBound])
         try #require(blocks.count == 4)
-        // "What became of it", asked of that campaign; the block before it is for Apple and systemd.
+        // The block that asks for that campaign's outcome; the block before it is for Apple and systemd.
         let asking = Guide.blocks(in: readme[end.upperBound...])
         try #require(asking.count == 2 && asking[1].contains("users explain"))
         let folder = try TestFolder.make()
         let (apns, api) = (try Loopback.ReservedPort(), try Loopback.ReservedPort())
-        // Places of its own, so that it may run beside others; the binary is there already.
+        // Its own folder and ports, so that it can run beside other tests; the binary exists already.
         var script = (blocks + [asking[1]]).joined()
         for (text, new) in [
             ("make build\n", ""), ("PATH=$PWD/.build/release:$PATH\nmkdir /tmp/relay", "mkdir -p /tmp/relay"),
@@ -41,7 +41,7 @@ import Testing
         #expect(result.output.contains(/pushes accepted +1\n/), "\(result.output)")
     }
 
-    /// What starts the stand-ins starts them.
+    /// The commands that start the stand-ins work.
     @Test func theBlocksOfTheTestingPageRun() throws {
         let blocks = Guide.blocks(in: try Guide.text("etc/TESTING.md"))
         try #require(blocks.count == 2)

@@ -13,7 +13,7 @@ import Testing
         try bench.api("GET", "/v1/campaigns").json["items"] as? [[String: Any]] ?? []
     }
 
-    /// Within a second where the machine is idle, as CONTRACT says; ten times that where it is not.
+    /// Within a second on an idle machine, as CONTRACT says; ten times that on a busy one.
     @Test func aRowWrittenByAnotherProgramStartsItsCampaignSoon() throws {
         let bench = try Workbench()
         try bench.start()
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test func aCampaignCanBePausedResumedAndCancelled() throws {
-        // Ten seconds of sending: time enough to get a word in.
+        // Ten seconds of sending: time enough to pause and cancel.
         let bench = try Workbench(iosKeys: "pace: { ratePerSecond: 2000 },") { $0.latency = .milliseconds(100) }
         try bench.start()
         try bench.register(Fleet(count: 20_000))

@@ -33,7 +33,7 @@ import WireFormat
         """
     }
 
-    /// Receivers, secret and certificate are others from now on.
+    /// Replaces receivers, secret and certificate.
     private func changeConfiguration() throws {
         try bench.edit { $0.replacing(old.url, with: new.url) }
         try Data("whsec_\(Base64.encode(Self.otherSecret))".utf8).write(to: URL(filePath: bench.path("webhook-secret")))
@@ -41,7 +41,7 @@ import WireFormat
             ["localhost"], by: CertificateAuthority(validity: .days(2, from: Int64(Date.now.timeIntervalSince1970))))
     }
 
-    /// A client that believes in the authority of the first certificate only.
+    /// Sends the webhook; trusts only the authority of the first certificate.
     private func bump(_ required: String, secret: [UInt8] = Workbench.secret) throws -> Int {
         let address = try #require(bench.relay).address
         let request = Workbench.webhook(
@@ -80,7 +80,7 @@ import WireFormat
         #expect(try bump("4.0.0") == 401)
         #expect(try bump("4.0.0", secret: Self.otherSecret) < 300)
         #expect(new.wait { $0.count == 1 })
-        // One whose delivery could not be recorded while the store was locked comes again, under its id.
+        // A notification whose delivery could not be recorded while the store was locked comes again, under its id.
         #expect(Set(old.deliveries.map(\.id)).count == 2)
     }
 }

@@ -10,7 +10,7 @@ final class RelayProcess {
     private let process = Process()
     private let output: LogReader
 
-    /// Starts it and waits until it says that it is ready.
+    /// Starts it and waits until it is ready.
     convenience init(configuration: String, arguments: [String] = []) throws {
         try self.init(launching: configuration, arguments: arguments)
         try waitUntilReady()
@@ -18,7 +18,7 @@ final class RelayProcess {
 
     /// Starts it.
     ///
-    /// - Parameter environment: what is in its environment beside ours.
+    /// - Parameter environment: variables in addition to the tests' own.
     init(launching configuration: String, arguments: [String] = [], environment: [String: String] = [:]) throws {
         process.executableURL = try CommandResult.binary()
         process.arguments = ["serve", "--config", configuration] + arguments
@@ -62,11 +62,11 @@ final class RelayProcess {
         process.waitUntilExit()
     }
 
-    /// Returns when all its threads stand still: until then one of them may answer once more. SIGCONT lets it go on.
+    /// SIGSTOP; returns when all its threads stand still: until then one of them may answer once more. SIGCONT lets it go on.
     func hang() throws {
         send(SIGSTOP)
         var info = siginfo_t()
-        // WNOWAIT: it stays to be waited for by whoever ends it.
+        // WNOWAIT leaves it to be waited for by the code that ends it.
         while waitid(P_PID, id_t(identifier), &info, WSTOPPED | WNOWAIT) != 0 {
             guard errno == EINTR else { throw Unexpected("the daemon does not stop: error \(errno)") }
         }
@@ -89,7 +89,7 @@ final class RelayProcess {
 
 /// Reads a process's log as it is written.
 final class LogReader: Sendable {
-    /// What stands for the end of the log, as its last line.
+    /// The last line, which marks the end of the log.
     static let end = "(end of log) "
 
     private let lines = Mutex<[String]>([])

@@ -8,7 +8,7 @@ import TestPeers
 import Testing
 import WireFormat
 
-/// What release tools announce, to the real binary.
+/// Events of release tools, sent to the real binary.
 @Suite(.serialized, .ownThread) struct ReleaseToolTests {
     /// FAULTS 1.28: an event of GitHub names no telephones.
     @Test func aReleaseOnGitHubBeginsWithTheCanaryOfTheConfiguration() throws {
@@ -20,7 +20,7 @@ import WireFormat
         let id = try bench.campaign(of: release("v1.10", to: bench))
         try bench.follow(id) { $0.counts["accepted"] == 1 && $0.counts["inFlight"] == 0 }
         #expect(bench.simulator.figures.accepted == 1)
-        // The next release is for the same users: nobody was asked.
+        // The next release begins with the same users, without an operator.
         let next = try bench.campaign(of: release("v1.11", to: bench))
         try bench.follow(next) { $0.counts["accepted"] == 1 && $0.counts["inFlight"] == 0 }
         #expect(bench.simulator.figures.accepted == 2)

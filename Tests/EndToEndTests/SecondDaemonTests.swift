@@ -5,7 +5,7 @@ import Testing
 
 /// One store has one daemon, by whatever name the store is called.
 @Suite(.serialized, .ownThread) struct SecondDaemonTests {
-    /// How the second one names the store of the first.
+    /// How the second daemon names the store of the first.
     enum Name: String, CaseIterable, CustomStringConvertible {
         case same, relative, symbolicLink, symbolicLinkToFolder, hardLink
 
@@ -49,7 +49,7 @@ import Testing
         // The first does not notice.
         let end = try bench.follow(try bench.campaign(of: bench.bump("2.0.0"))) { $0.isFinal }
         #expect(end.counts["accepted"] == 10)
-        // SQLite's own lock is still in place: whoever closes a descriptor of the file drops it for its whole process only.
+        // SQLite's own lock is still in place: closing a descriptor of the file drops the locks of the closing process only.
         #expect(try bench.sql("PRAGMA integrity_check").output == "ok\n")
     }
 
@@ -81,13 +81,13 @@ import Testing
         #expect((try #require(bench.relay)).log.contains("the store's file has several names"))
     }
 
-    /// Another daemon with a socket of its own, which the other's socket could not refuse.
+    /// Runs another daemon with its own control socket, so that only the store can refuse it.
     private func second(_ bench: Workbench, store: String) throws -> CommandResult {
         let text = try String(contentsOfFile: bench.path("config.json5"), encoding: .utf8)
             .replacing(bench.path("relay.db"), with: store)
             .replacing(bench.path("control.sock"), with: bench.path("second.sock"))
         try Data(text.utf8).write(to: bench.folder.appending(path: "second.json5"))
-        // Should it come up after all, it ends with its empty input.
+        // If it starts after all, its empty input ends it.
         return try CommandResult.of(["serve", "--config", bench.path("second.json5"), "--stop-at-eof"])
     }
 }

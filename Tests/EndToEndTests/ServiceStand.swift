@@ -3,8 +3,8 @@ import Foundation
 import Glibc
 import Testing
 
-/// What systemd is to the daemon: listens for its messages, opens its sockets, starts it with what sd_notify(3),
-/// sd_listen_fds(3) and sd_watchdog_enabled(3) say that it gets. The daemon is the real binary.
+/// Plays systemd for the daemon, which is the real binary: listens for its messages, opens its sockets, and starts it with the
+/// environment of sd_notify(3), sd_listen_fds(3) and sd_watchdog_enabled(3).
 final class ServiceStand {
     enum NotifyName {
         case path
@@ -16,7 +16,7 @@ final class ServiceStand {
     private let notifyDescriptor: Int32
     private let notifyName: String
     private var process: pid_t = 0
-    /// What the last daemon has used, once it was waited for.
+    /// The processor time of the last daemon, once it was waited for.
     private(set) var processorTime = Duration.zero
     /// The daemon's standard error: read only where a test asks for it.
     let logPipe = Pipe()
@@ -70,14 +70,14 @@ final class ServiceStand {
         address.sun_family = sa_family_t(AF_UNIX)
         let bytes = Array(name.utf8)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-        // An abstract name is as long as the length says; a path may be.
+        // The length ends an abstract name, and may end a path.
         let length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
         return withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { Glibc.bind(descriptor, $0, length) }
         }
     }
 
-    /// Out of the way of the numbers that the daemon expects its own at.
+    /// Moves a descriptor away from the numbers at which the daemon expects its sockets.
     private static func high(_ descriptor: Int32) -> Int32 {
         defer { close(descriptor) }
         return fcntl(descriptor, F_DUPFD_CLOEXEC, 200)
@@ -93,7 +93,7 @@ final class ServiceStand {
         readsLog: Bool = true, wrapper: [String] = []
     ) throws {
         var variables = ["NOTIFY_SOCKET=\(notifyName)", "PATH=/usr/bin:/bin"]
-        // Both ids are the daemon's own: the shell becomes it.
+        // Both ids are the daemon's own: the shell becomes the daemon.
         var script = "exec \"$0\" \"$@\""
         if let watchdog {
             variables.append("WATCHDOG_USEC=\(watchdog.components.seconds * 1_000_000)")
@@ -114,8 +114,8 @@ final class ServiceStand {
         for (index, socket) in sockets.enumerated() {
             posix_spawn_file_actions_adddup2(&actions, socket.descriptor, Int32(3 + index))
         }
-        // Foundation's pipes are inherited (they have no O_CLOEXEC): those of other tests, in which somebody waits for an end
-        // that would not come before this daemon's.
+        // Foundation's pipes are inherited (they have no O_CLOEXEC). Those of other tests are closed here: their readers would wait
+        // for this daemon's end.
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         // Closing a number that is not open is no fault there, one above the limit is (glibc, posix_spawn).
@@ -136,8 +136,8 @@ final class ServiceStand {
         kill(process, signal)
     }
 
-    /// Waits for its end, and reads and forgets what it says until then: systemd always reads, and a daemon whose messages nobody
-    /// takes waits at the eleventh (net.unix.max_dgram_qlen).
+    /// Waits for its end, and reads and drops its messages until then: systemd always reads, and a daemon whose messages are not
+    /// read blocks at the eleventh (net.unix.max_dgram_qlen).
     ///
     /// - Returns: the exit status; nil where a signal ended it.
     @discardableResult
@@ -162,7 +162,7 @@ final class ServiceStand {
 
     // MARK: Messages
 
-    /// Reads messages until one has the assignment `name`, with `value` at the beginning of what it assigns.
+    /// Reads messages until one assigns `name` a text that begins with `value`.
     ///
     /// - Returns: all assignments of that message; nil when none has come by the deadline.
     func message(

@@ -6,14 +6,14 @@ import PushSimulator
 import TestPeers
 import Testing
 
-/// The daemon as a service: what it tells its manager, and what it takes from it.
+/// The daemon as a service: the messages that it sends its manager, and the sockets that it gets from it.
 @Suite(.timeLimit(.minutes(60)), .ownThread) struct ServiceTests {
     private let version = "/v1/apps/\(Workbench.app)/ios/version"
     private let bump = Array(#"{"required":"2.0.0"}"#.utf8)
 
     @Test(arguments: [ServiceStand.NotifyName.path, .abstract])
     func itTellsHowItsLifeGoes(notify: ServiceStand.NotifyName) throws {
-        // No answer comes before the daemon gives up waiting for it, however late it is told to stop.
+        // No answer comes before the daemon gives up waiting, however late it is stopped.
         let bench = try Workbench { $0.latency = .seconds(60) }
         let stand = try ServiceStand(in: bench.folder, notify: notify)
         try stand.start(configuration: bench.path("config.json5"), watchdog: .seconds(4))
@@ -39,7 +39,7 @@ import Testing
         stand.send(SIGTERM)
         let stopping = try #require(stand.message("STOPPING", "1"))
         #expect(stopping["STATUS"]?.hasPrefix("Finishing what is in flight") == true)
-        // One with the message before, and one with each look, a second apart, while answers are waited for.
+        // One comes right after STOPPING, and one with each look, a second apart, while answers are waited for.
         for _ in 1...2 { #expect(stand.message("EXTEND_TIMEOUT_USEC", "10000000") != nil) }
         #expect(stand.wait() == 0)
     }
@@ -56,8 +56,8 @@ import Testing
         #expect(ready["STATUS"]?.contains("the last reload was refused, see the log") == true)
     }
 
-    /// The log's reader stops reading, so that the next line of the fan-out blocks it: a thread that is stuck for real, and
-    /// can be let go.
+    /// The log's reader stops reading, so that the next line of the fan-out blocks it: the thread is really stuck, and can be
+    /// released.
     @Test func aStuckFanOutStopsThePingUntilItGetsOn() throws {
         let bench = try Workbench()
         let stand = try ServiceStand(in: bench.folder)
@@ -66,7 +66,7 @@ import Testing
         try bench.register(Fleet(count: 10))
         #expect(stand.message("WATCHDOG") != nil)
 
-        // A description of its own: the daemon's writes must go on blocking.
+        // A file description of its own: the daemon's writes must go on blocking.
         let pipe = stand.logPipe.fileHandleForWriting.fileDescriptor
         let filler = open("/proc/self/fd/\(pipe)", O_WRONLY | O_NONBLOCK | O_CLOEXEC)
         #expect(filler >= 0)
@@ -95,7 +95,7 @@ import Testing
         let health = HTTPRequest("GET", "http://127.0.0.1:\(port)/healthz")
 
         for round in 1...3 {
-            // Nobody accepts yet: this one waits in the socket's queue for the daemon to come.
+            // No daemon accepts yet: this request waits in the socket's queue for it.
             let early = Answer(of: health)
             try stand.start(configuration: bench.path("config.json5"), sockets: sockets)
             #expect(stand.message("READY") != nil, "round \(round): \(stand.log?.text ?? "")")
@@ -111,13 +111,13 @@ import Testing
         #expect(!log.text.contains("field=listen.controlSocket"))
     }
 
-    /// Where the system lets nobody make a user namespace there is none to try.
+    /// The test is skipped where the system permits no user namespace.
     private static let privateUsers = ["/usr/bin/unshare", "--user", "--map-root-user"]
     private static let hasPrivateUsers =
         (try? CommandResult.of(
             Array(privateUsers.dropFirst()) + ["true"], program: URL(filePath: privateUsers[0])))?.status == 0
 
-    /// With PrivateUsers= every group but root's is 65534 to the daemon, a stranger's as well as the socket's.
+    /// With PrivateUsers= the daemon sees every group but root's as 65534, a stranger's as well as the socket's.
     @Test(.enabled(if: hasPrivateUsers))
     func aControlSocketThatIsOpenToAllIsForNoGroup() throws {
         try #require(geteuid() == 0, "other users' rights can only be tried by root")
@@ -147,8 +147,8 @@ import Testing
         #expect(try bench.api("GET", "/v1/tokens").status == 200, "root")
     }
 
-    /// `listen.tls` holds for a socket that systemd opened as for one of the daemon's own, also for who connected before the
-    /// daemon came.
+    /// `listen.tls` holds for a socket that systemd opened as for one of the daemon's own, also for clients that connected before
+    /// the daemon came.
     @Test func aHandedSocketSpeaksTLS() throws {
         let bench = try Workbench()
         _ = try bench.speakTLS(["relay.example"])

@@ -30,12 +30,12 @@ final class SmallDisk {
 
     private var ballast: URL { folder.appending(path: "ballast") }
 
-    /// Leaves no more than so many bytes.
+    /// Leaves no more than `bytes` free.
     func fill(leaving bytes: Int) throws {
         try Data(count: max(0, free - bytes)).write(to: ballast)
     }
 
-    /// Leaves nothing, whoever else writes meanwhile.
+    /// Leaves no space, also while other programs write.
     func fill() throws {
         try Data().write(to: ballast)
         let file = try FileHandle(forWritingTo: ballast)

@@ -26,13 +26,13 @@ import Testing
         try bench.follow(id) { $0.isFinal }
         #expect(resolver.waitForQuestion(), "the receiver of notifications")
         relay.send(SIGTERM)
-        // Nobody lets go of the two names before that.
+        // Both lookups hang until then.
         #expect(relay.waitForLine("stopped", within: .seconds(60)) != nil, "\(relay.log)")
         withExtendedLifetime(resolver) {}
         if relay.log.contains("stopped") { #expect(relay.wait() == (0, false)) } else { bench.kill() }
     }
 
-    /// Ten seconds are the longest wait of all, not of each: README, and what the unit gives (`TimeoutStopSec`).
+    /// Ten seconds are the longest wait in all, not of each part: README, and the unit's `TimeoutStopSec`.
     @Test func nothingThatIsSilentIsWaitedForAfterTheOther() throws {
         let (listener, port) = try Loopback.listen()
         defer { close(listener) }
@@ -40,7 +40,7 @@ import Testing
             iosKeys: "sources: [{ launchGate: { url: \"https://127.0.0.1:\(port)/gate.json\" } }],"
         ) {
             $0.faults.latencyMs = 120_000
-            // The test push goes to nobody's token.
+            // The test push goes to a token that no user has.
             $0.recordPath = nil
         }
         try bench.start()
@@ -48,10 +48,10 @@ import Testing
         try bench.register(Fleet(count: 10))
         let id = try bench.campaign(of: bench.bump("2.0.0"))
         #expect(bench.simulator.wait(deadline: .seconds(60)) { $0.requests > 0 }, "a push waits for its answer")
-        // Another for a request, and a stream that nobody ends.
+        // Another push waits for the answer of a request, and a stream stays open.
         let (asked, streamed) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let token = String(repeating: "a", count: 64)
-        // It is asked from two threads, and outlives both.
+        // The bench is used from two threads, and outlives both.
         nonisolated(unsafe) let shared = bench
         Thread.detachNewThread {
             let body = Array("{\"token\":\"\(token)\"}".utf8)

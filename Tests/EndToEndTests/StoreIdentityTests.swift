@@ -22,7 +22,7 @@ import Testing
         try page.close()
     }
 
-    /// A daemon that works on a store of so many devices, and a backup of that.
+    /// A daemon that works on a store of so many devices, and a backup of it.
     private func backedUp(devices: Int) throws -> (bench: Workbench, copy: String) {
         let bench = try Workbench()
         try bench.start()
@@ -47,7 +47,7 @@ import Testing
         }
         try bench.register(Fleet(count: 40))
         bench.kill()
-        // Nor is another daemon's, which does not run now.
+        // It is refused as well while no daemon runs.
         let made = try bench.command("store", "backup", store, "--force")
         #expect(made.status == 1 && made.errors.contains("is a store"), "\(made.output)\(made.errors)")
         try FileManager.default.removeItem(atPath: hard)
@@ -80,7 +80,7 @@ import Testing
         #expect(bump.status == 503, "\(bump)")
         #expect(bench.simulator.figures.distinctTokens == 0)
         guard harm == .moved || harm == .logRemoved else { return }
-        // Put back as it was, it goes on.
+        // With the file back in its place, the daemon goes on.
         try move(away, harm == .moved ? store : store + "-wal")
         _ = try bench.until("it is not ready again") { try? bench.readiness(200) }
         _ = try bench.follow(try bench.campaign(of: bench.bump("2.0.0"))) { $0.isFinal }
@@ -103,7 +103,7 @@ import Testing
         #expect(refused.status == 1, "\(refused.errors)")
         #expect(refused.errors.contains("is not the file that the write-ahead log"), "\(refused.errors)")
         #expect(refused.errors.contains("hint: To restore a backup"), "\(refused.errors)")
-        // As it was, nothing is lost.
+        // With the old file back, nothing is lost.
         try move(store, copy)
         try move(bench.path("old.db"), store)
         try bench.start()
@@ -127,7 +127,7 @@ import Testing
         #expect(try devices(bench) == "30")
         #expect(try bench.command("store", "check").status == 0)
         #expect(try bench.command("store", "check", kept).output == "the store is sound\n")
-        // And back again: that was a mistake.
+        // Undoes the restore.
         let relay = try #require(bench.relay)
         relay.send(SIGTERM)
         _ = relay.wait()
@@ -158,7 +158,7 @@ import Testing
         try bench.start()
         try bench.register(Fleet(count: 3000))
         bench.kill()
-        // All is in the file; then there is a log again, with a few pages, as after a kill.
+        // First all data is in the file; the next start writes a log with a few pages, as after a kill.
         #expect(try bench.sql("PRAGMA wal_checkpoint(TRUNCATE)").status == 0)
         try bench.start()
         try bench.readiness(200)

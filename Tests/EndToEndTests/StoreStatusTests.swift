@@ -3,7 +3,7 @@ import Foundation
 import OwnThread
 import Testing
 
-/// `store status` with the real binary: beside a daemon, without one, and on what it must not touch.
+/// `store status` with the real binary: beside a daemon, without one, and on a store that it must not touch.
 @Suite(.serialized, .ownThread) struct StoreStatusTests {
     @Test func isTheSameFromTheDaemonAndFromTheFile() throws {
         let bench = try Workbench()
@@ -55,7 +55,7 @@ import Testing
             #expect(errors.contains("Install the release that wrote it, or a later one; the file was not changed"))
         }
         #expect(try Data(contentsOf: URL(filePath: bench.path("relay.db"))) == before)
-        // SQLite makes a log beside what it opens; nothing may be in it.
+        // SQLite creates a log beside a database that it opens; it must be empty.
         let log = try? Data(contentsOf: URL(filePath: bench.path("relay.db-wal")))
         #expect(log?.isEmpty ?? true)
     }

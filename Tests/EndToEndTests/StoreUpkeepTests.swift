@@ -40,7 +40,7 @@ import Testing
         #expect(end.state == "completed" && end.addsUp)
         #expect(end.counts["accepted"] == fleet.behind.count)
         #expect(bench.simulator.figures.distinctTokens == fleet.behind.count, "nobody was left out")
-        // What was sent after the backup was sent again, with the same id.
+        // Pushes that were sent after the backup were sent again, with the same id.
         var idsByToken: [String: Set<String>] = [:]
         for push in try bench.record() {
             idsByToken[push["token"] as? String ?? "", default: []].insert(push["apnsId"] as? String ?? "")
@@ -125,7 +125,7 @@ import Testing
     @Test func aReceiverHearsOfTheWholeCampaignAcrossAKill() throws {
         let bench = try Workbench { $0.latency = .milliseconds(10) }
         try Data(HookReceiver.secret.utf8).write(to: URL(filePath: bench.path("notify-secret")))
-        // The first attempt of each notification fails: what follows hangs on what was kept.
+        // The first delivery fails: its repetition depends on the stored notification.
         let receiver = try HookReceiver { _, number in
             HookReceiver.response(number == 0 ? "500 Internal Server Error" : "200 OK")
         }
@@ -149,7 +149,7 @@ import Testing
         #expect(view.addsUp && view.counts["accepted"] == 2_000 && view.state == "completed")
         let listed = try bench.command("notifications", "--campaign", id)
         #expect(listed.status == 0 && listed.output.contains("campaign.completed"), "\(listed.output)")
-        // The table is written when the answer is in. The requirement is in force as soon as it is bumped.
+        // The table is written when the answer is in. The requirement is in force with the bump.
         try bench.until {
             let json = try bench.api("GET", "/v1/notifications?state=delivered").json["items"] as? [[String: Any]]
             let types = json?.compactMap { $0["type"] as? String }.sorted()

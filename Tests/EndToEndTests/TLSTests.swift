@@ -28,7 +28,7 @@ import Testing
                 .send(HTTPRequest("GET", "https://\(address)\(path)")).status
         }
 
-        /// What `openssl s_client` says of a handshake.
+        /// The output of `openssl s_client` for a handshake.
         func handshake(_ options: String...) throws -> String {
             let result = try CommandResult.of(
                 ["s_client", "-connect", address, "-CAfile", bench.path("api-ca.pem")] + options,
@@ -36,7 +36,7 @@ import Testing
             return result.output + result.errors
         }
 
-        /// The names of the certificate that is served now.
+        /// Whether the certificate that is served now is valid for `name`.
         func serves(_ name: String) throws -> Bool {
             try handshake("-verify_hostname", name, "-brief").contains("Verification: OK")
         }
@@ -67,7 +67,7 @@ import Testing
         let two = try stand.handshake("-tls1_2", "-brief")
         #expect(two.contains("Protocol version: TLSv1.2"))
         #expect(two.contains("GCM") || two.contains("CHACHA20"), "\(two)")
-        // SECLEVEL 0: the client would take it.
+        // SECLEVEL 0: the client would accept it.
         for old in ["-tls1_1", "-tls1"] {
             let text = try stand.handshake(old, "-cipher", "DEFAULT@SECLEVEL=0")
             #expect(text.contains("New, (NONE), Cipher is (NONE)"), "\(text)")
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    /// Memory for a handshake is for who has said his first word, whole.
+    /// Memory for a handshake is taken only when the client's first message is complete.
     @Test func halfAClientHelloCostsWhatAnIdleConnectionDoes() throws {
         let stand = try Stand()
         try stand.bench.start()
@@ -100,7 +100,7 @@ import Testing
                 separator: " ")
             return try #require(words.dropFirst().first.flatMap { Int($0) }) * sysconf(Int32(_SC_PAGESIZE))
         }
-        // What the first request takes is not theirs.
+        // Memory that the first requests take does not count.
         for _ in 0..<20 { #expect(try stand.get("/healthz") == 200) }
         let (before, open) = (try memory(), try count("fd"))
         let clients = 600
@@ -120,11 +120,11 @@ import Testing
         let each = (try memory() - before) / clients
         // A sanitizer puts room around each piece of memory.
         if Patience.isShort { #expect(each < 16 << 10, "\(each) bytes for each") }
-        // Whoever goes on is served.
+        // A client that completes its message is answered.
         let rest = [UInt8](repeating: 3, count: 512 + 5 - hello.count)
         #expect(send(sockets[0], rest, rest.count, Int32(MSG_NOSIGNAL)) == rest.count)
         var said = [UInt8](repeating: 0, count: 64)
-        // It is no hello in the end: an alert (RFC 8446, 6), and the end.
+        // The completed message is no hello: an alert (RFC 8446, 6), and the end.
         #expect(recv(sockets[0], &said, said.count, 0) > 0 && said[0] == 21)
     }
 
@@ -149,7 +149,7 @@ import Testing
         try stand.bench.start()
         let relay = try #require(stand.bench.relay)
         #expect(try stand.serves("first.example"))
-        // A connection that lives through it: kept alive by one client.
+        // A connection that one client keeps open across the reload.
         let live = try LiveClient(stand)
         #expect(try live.get() == "HTTP/1.1 200 OK")
         try stand.issue(["localhost", "second.example"])
@@ -160,7 +160,7 @@ import Testing
         #expect(try !stand.serves("first.example"))
         #expect(try live.get() == "HTTP/1.1 200 OK")
 
-        // A pair that does not hold changes nothing, and is reported with its field.
+        // A pair that cannot be used changes nothing, and is reported with its field.
         try stand.issue(["third.example"], expired: true)
         relay.send(SIGHUP)
         #expect(relay.waitForLine("expired", within: .seconds(60))?.contains("listen.tls.certificate") == true)
@@ -173,7 +173,7 @@ import Testing
         #expect(try live.get() == "HTTP/1.1 200 OK")
     }
 
-    /// By a ticket that the server gave (RFC 8446, section 2.2; RFC 5077), which it keeps nothing for.
+    /// By a ticket of the server (RFC 8446, section 2.2; RFC 5077), for which the server keeps no state.
     @Test(arguments: ["-tls1_2", "-tls1_3"])
     func aSessionIsResumed(version: String) throws {
         let stand = try Stand()
@@ -200,7 +200,7 @@ import Testing
         #expect(try stand.handshake("-alpn", "h2").contains("no application protocol"))
     }
 
-    /// More than the daemon reads at once: what TLS has decrypted already is no event of the socket's.
+    /// More than the daemon reads at once: data that TLS has already decrypted is no event of the socket.
     @Test func requestsThatComeInARowAreAllAnswered() throws {
         let stand = try Stand()
         try stand.bench.start()
@@ -225,15 +225,15 @@ import Testing
         }
 
         deinit {
-            // Not SIGTERM: it is blocked in the threads of libdispatch, and in what they start (execve(2)).
+            // Not SIGTERM: it is blocked in the threads of libdispatch, and in programs that they start (execve(2)).
             kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
         }
 
-        /// So many requests, one right after the other; the status line of the first answer, when all have come.
+        /// Sends `count` requests in a row; returns the status line of the first answer when all have come.
         func get(_ count: Int = 1) throws -> String {
             let request = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
-            // Less than a pipe holds (pipe(7)): they are all written before any answer is read.
+            // Less than a pipe holds (pipe(7)): all are written before any answer is read.
             try input.fileHandleForWriting.write(contentsOf: Data(String(repeating: request, count: count).utf8))
             var text = ""
             while text.components(separatedBy: #"{"status":"ok"}"#).count <= count {
@@ -290,10 +290,10 @@ import Testing
                     "http://relay/v1/tokens",
                 ], program: URL(filePath: "/usr/bin/setpriv"))
         }
-        // The kernel keeps them out by the file's mode already.
+        // The file's mode already keeps the user out.
         #expect(try asNobody("--clear-groups").status != 0)
         #expect(try asNobody("--groups=1").output.contains("\"items\""))
-        // And where somebody has opened the file to all, the daemon looks for itself.
+        // If the file was opened to all, the daemon checks the user itself.
         chmod(socket, 0o666)
         let refused = try asNobody("--clear-groups")
         #expect(refused.output.contains("the control socket is not for user id 65534"), "\(refused)")
@@ -304,9 +304,9 @@ import Testing
 }
 
 extension Workbench {
-    /// Has the daemon speak TLS with a certificate of this authority, whose own is the file `api-ca.pem`; before `start`.
+    /// Makes the daemon speak TLS with a certificate of a new authority, whose own certificate is `api-ca.pem`; before `start`.
     ///
-    /// - Parameter extra: more of the configuration of `listen`.
+    /// - Parameter extra: further keys of `listen`.
     func speakTLS(_ names: [String], extra: String = "") throws -> CertificateAuthority {
         let authority = try CertificateAuthority(validity: .days(2, from: Int64(time(nil))))
         try Data(authority.certificate).write(to: folder.appending(path: "api-ca.pem"))
@@ -316,7 +316,7 @@ extension Workbench {
         return authority
     }
 
-    /// Puts another pair where the configuration looks for it.
+    /// Replaces the certificate and the key that the configuration names.
     func issue(_ names: [String], by authority: CertificateAuthority, expired: Bool = false) throws {
         let now = Int64(time(nil))
         let issued = try authority.issue(

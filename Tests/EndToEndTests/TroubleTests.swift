@@ -8,8 +8,8 @@ import Testing
 
 @testable import PushSimulator
 
-/// What `/readyz` and `campaigns watch` say in each of fifteen troubles, with the real binary: one relay with an app for each trouble.
-/// `etc/TROUBLES.md` has the words; `RELAY_RECORD=1` writes it anew, so that a change of words is read in a diff.
+/// The texts of `/readyz` and `campaigns watch` in each of fifteen troubles, with the real binary: one relay with an app for each
+/// trouble of an app. `etc/TROUBLES.md` has the texts; `RELAY_RECORD=1` writes it anew, so that a change of words shows in a diff.
 @Suite(.serialized, .ownThread) struct TroubleTests {
     private static let file = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../etc/TROUBLES.md").standardized
@@ -34,7 +34,7 @@ import Testing
                 "com.example.\($0)"
             }
             bench = try Workbench {
-                // Its jury knows one app.
+                // The bench's jury knows only one app.
                 $0.recordPath = nil
                 if case .apns(var team) = $0.service {
                     team.topics = Set(apps)
@@ -157,7 +157,7 @@ import Testing
                 """
         }
 
-        /// Registers the app's devices and raises what it requires; the campaign's id.
+        /// Registers the app's devices and raises its requirement; returns the campaign's id.
         func raise(_ name: String, devices: Int = 100, sandbox: Int = 0, more: String = "") throws -> String {
             let platform = ["quota", "halted"].contains(name) ? "android" : "ios"
             let place = "/v1/apps/com.example.\(name)/\(platform)"
@@ -175,7 +175,7 @@ import Testing
                     "PUT", "\(place)/version", body: Array(#"{"required":"2.0.0","confirm":true\#(more)}"#.utf8)))
         }
 
-        /// Waits until the campaign says so.
+        /// Waits until the campaign's reason contains `start`.
         func reason(_ id: String, _ start: String) throws {
             var last = ""
             _ = try bench.until("no \"\(start)\", still \(last)") {
@@ -185,7 +185,7 @@ import Testing
             }
         }
 
-        /// What `campaigns watch` says above its first line of progress. Ctrl-C ends it.
+        /// The lines of `campaigns watch` above its first line of progress. Ctrl-C ends it.
         func watch(_ id: String) throws -> [String] {
             let process = Process()
             process.executableURL = try CommandResult.binary()
@@ -213,7 +213,7 @@ import Testing
         for list in ["faults", "degraded"] {
             for entry in json[list] as? [[String: String]] ?? [] {
                 let (part, reason, remedy) = (entry["part"] ?? "", entry["reason"] ?? "", entry["remedy"] ?? "")
-                // What is the other troubles' is theirs.
+                // Entries of the other troubles are left out.
                 let isOwn =
                     name.map { part.contains("com.example.\($0)") } ?? ["store", "configuration"].contains(part)
                 if isOwn { lines.append("  - `\(list)` `\(part)`: \(reason)\n    - remedy: \(remedy)") }
@@ -225,7 +225,7 @@ import Testing
             + (said.isEmpty ? "nothing, for it moves" : said.joined(separator: " / ")) + "\n"
     }
 
-    /// What differs from run to run.
+    /// Replaces values that differ from run to run.
     private func normal(_ text: String, _ stand: Stand) -> String {
         text.replacing(stand.database, with: "/var/lib/upgrade-relay/relay.db")
             .replacing(stand.bench.folder.path, with: "/FOLDER")
@@ -267,7 +267,7 @@ import Testing
         for (title, app, reason) in troubles {
             let id = try #require(ids[app])
             try stand.reason(id, reason)
-            // What `/readyz` says is up to a second old.
+            // `/readyz` is up to a second old.
             if !["key", "app", "phased", "halted", "person"].contains(app) {
                 _ = try bench.until("nothing of \(app) in /readyz") {
                     "\(try bench.api("GET", "/readyz").json)".contains("com.example.\(app)") ? true : nil
@@ -276,7 +276,7 @@ import Testing
             parts.append(try part(title, stand, app: app, id))
         }
         try stand.reason(sandbox, "cannot reach the push service's sandbox")
-        // What `/readyz` says is a second old at most.
+        // `/readyz` is up to a second old.
         _ = try bench.until("/readyz does not name the sandbox") {
             let degraded = try bench.api("GET", "/readyz").json["degraded"] as? [[String: String]] ?? []
             return degraded.contains { $0["part"]?.contains("com.example.sandbox") == true } ? true : nil
@@ -292,7 +292,7 @@ import Testing
         _ = try bench.until("the reload is not refused") {
             "\(try bench.api("GET", "/readyz").json)".contains("configuration") ? true : nil
         }
-        // The command finds the socket in the file.
+        // The command reads the socket's path from this file.
         try Data(good.utf8).write(to: URL(filePath: file))
         parts.append(try part("A reload is refused", stand, app: nil, moving))
         try bench.reload()
@@ -315,7 +315,7 @@ import Testing
         try compare(parts.map { normal($0, stand) })
     }
 
-    /// A part that cannot be made here stays as it is.
+    /// A part that cannot be made here is not compared.
     private func compare(_ parts: [String]) throws {
         if ProcessInfo.processInfo.environment["RELAY_RECORD"] != nil {
             let text = """

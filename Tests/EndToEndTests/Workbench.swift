@@ -19,7 +19,7 @@ final class Workbench {
     let folder: URL
     let key: ES256PrivateKey
     private(set) var simulator: PushSimulator
-    /// What became of the pushes that a share of all faults hit.
+    /// Follows the pushes that a fault of the script's shares hit.
     let journal = FaultJournal()
     private(set) var relay: RelayProcess?
     private let keepsRecord: Bool
@@ -27,9 +27,9 @@ final class Workbench {
     private var jury = PushJury(pushType: "mddy_needUpgrade")
 
     /// - Parameters:
-    ///   - configure: changes what the push service does.
-    ///   - iosKeys: more of the app's configuration.
-    ///   - relayKey: the key that the relay signs with; the push service's own unless a test wants a wrong one.
+    ///   - configure: changes the push service's configuration.
+    ///   - iosKeys: further keys of the app's `ios`.
+    ///   - relayKey: the key that the relay signs with; the push service's own unless a test needs a wrong one.
     init(
         relayKey: ES256PrivateKey? = nil, timeToLive: String = "7d",
         iosKeys: String = "", topics: Set<String> = [app], configure: (inout SimulatorConfiguration) -> Void = { _ in }
@@ -75,7 +75,7 @@ final class Workbench {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// What the phones of the registered devices' users would say to all that was pushed.
+    /// Checks all pushes against the phones of the registered devices' users.
     private func judge() {
         do {
             let faults = try jury.verdict(onRecord: Data(contentsOf: folder.appending(path: "record.ndjson"))).faults
@@ -100,20 +100,20 @@ final class Workbench {
         try edit { $0.replacing(path("relay.db"), with: folder.appending(path: "relay.db").path) }
     }
 
-    /// Has the store in a database; before `start`.
+    /// Puts the store into a database; before `start`.
     ///
     /// - Parameter conninfo: libpq's text for it.
     func keepStore(inPostgres conninfo: String) throws {
         try reconfigure("sqlite: { path: \"\(path("relay.db"))\" }", "postgres: { url: \"\(conninfo)\" }")
     }
 
-    /// Changes the configuration; a daemon that runs learns of it by SIGHUP.
+    /// Changes the configuration; a running daemon reads it at SIGHUP.
     func edit(_ change: (String) -> String) throws {
         let file = folder.appending(path: "config.json5")
         try Data(change(String(contentsOf: file, encoding: .utf8)).utf8).write(to: file)
     }
 
-    /// Leads the relay to a push service of the test's own.
+    /// Points the relay at a push service of the test's own.
     func push(to server: String, trusting certificates: String? = nil) throws {
         try edit { text in
             text.replacing("https://127.0.0.1:\(simulator.port)\"", with: "\(server)\"")
@@ -134,7 +134,7 @@ final class Workbench {
     /// SIGHUP; returns when the configuration was taken.
     func reload() throws {
         guard let relay else { throw Unexpected("no daemon runs") }
-        // Lines of earlier reloads say nothing about this one.
+        // Lines of earlier reloads prove nothing about this one.
         let before = relay.log.split(separator: "\n").count { $0.contains("reloaded") }
         relay.send(SIGHUP)
         guard relay.waitForLine("reloaded", times: before + 1, within: .seconds(60)),
@@ -143,7 +143,7 @@ final class Workbench {
         else { throw Unexpected("not reloaded:\n\(relay.log)") }
     }
 
-    /// - Parameter logLevel: nil: as the configuration says.
+    /// - Parameter logLevel: nil: the configuration's level.
     func start(logLevel: String? = "info") throws {
         try launch(logLevel: logLevel)
         try relay?.waitUntilReady()
@@ -186,9 +186,9 @@ final class Workbench {
         return (response.status, json ?? [:])
     }
 
-    /// Asks whether it is ready until it answers `status`: what it answers may be a second old.
+    /// Asks /readyz until it answers `status`: the answer may be a second old.
     ///
-    /// - Parameter isDegraded: whether a part of its work is not done.
+    /// - Parameter isDegraded: whether a 200 must report degraded parts.
     @discardableResult
     func readiness(_ status: Int, isDegraded: Bool = false) throws -> [String: Any] {
         var last = ""
@@ -200,8 +200,8 @@ final class Workbench {
         }
     }
 
-    /// What `look` finds, as soon as it finds something: it looks again at each line of the daemon's log, and now and then,
-    /// for what is a second old by design changes without a word.
+    /// Calls `look` until it finds something, and returns that. It looks again at each line of the daemon's log and every 50 ms,
+    /// since values that may be a second old change without a line.
     func until<Found>(
         within limit: Duration = .seconds(60), _ fault: @autoclosure () -> String = "", _ look: () throws -> Found?
     ) throws -> Found {
@@ -225,14 +225,14 @@ final class Workbench {
         knows(fleet.devices)
     }
 
-    /// What is pushed to them is judged.
+    /// Makes the devices' users known to the jury.
     func knows(_ devices: [Fleet.Device]) {
         for device in devices {
             if let telephone = device.telephone { jury.telephones[device.token, default: []].insert(telephone) }
         }
     }
 
-    /// The signed webhook, over TCP as a release pipeline sends it.
+    /// Sends the signed webhook over TCP, as a release pipeline does.
     func bump(_ required: String, id: String = UUID().uuidString) throws -> (status: Int, json: [String: Any]) {
         guard let relay else { throw Unexpected("no daemon runs") }
         let response = try HTTPClient().send(Self.webhook(required, id: id, to: "http://\(relay.address)"))
@@ -287,7 +287,7 @@ final class Workbench {
             throw Unexpected(
                 "\(error); the campaign stood at \(last.map { "\($0)" } ?? "nothing")\n\(relay?.log ?? "")")
         } catch {
-            // Ending the stream early is what was asked for.
+            // The stream was ended early on purpose.
         }
         guard let found else { throw Unexpected("the campaign stayed at \(last.map { "\($0)" } ?? "nothing")") }
         return found
@@ -312,7 +312,7 @@ final class Workbench {
 
     // MARK: What the push service saw
 
-    /// Its record, line by line.
+    /// The push service's record, line by line.
     func record() throws -> [[String: Any]] {
         let text = try String(contentsOf: folder.appending(path: "record.ndjson"), encoding: .utf8)
         return try text.split(separator: "\n").compactMap {

@@ -42,12 +42,12 @@ import UpgradeRules
         Case(telephone: "13800138000", version: "1.0", system: "16.2"),
         Case(telephone: "13800138000", version: "1.0", system: "not a version"),
         Case(telephone: "13800138000", version: "2.0", system: "9", reason: .alreadyCurrent),
-        // Imported as a program printed it: no user's telephone.
+        // Imported as a program printed it: this is no user's telephone.
         Case(telephone: "(null)", version: "1.0", reason: .noTelephone),
         Case(telephone: "NULL", version: "1.0", reason: .noTelephone),
         Case(telephone: "Optional(\"13800138000\")", version: "1.0", reason: .noTelephone),
         Case(telephone: "user@example.com", version: "1.0"),
-        // NSString's equality is by code units: the same letter, composed and decomposed, is two texts.
+        // NSString compares code units: the same letter, composed and decomposed, is two different texts.
         Case(telephone: "caf\u{e9}", version: "1.0", only: ["cafe\u{301}"], reason: .notInAudience),
     ]
 

@@ -6,7 +6,7 @@ import Testing
 @testable import FanOut
 @testable import HTTP2
 
-/// What one device alone is answered is its own outcome; what all are answered suspends the campaign.
+/// An answer to one device alone is that device's outcome; the same answer to all devices suspends the campaign.
 @Suite struct BreakerTests {
     private typealias Reply = TestLane.Reply
 
@@ -31,7 +31,7 @@ import Testing
         #expect(refused == 1, "it is not sent again")
     }
 
-    /// Another connection might have taken it: it is tried once more.
+    /// It is tried once more, because another connection might have taken it.
     @Test(arguments: ["InvalidProviderToken", "MissingProviderToken", "BadEnvironmentKeyInToken", "SomethingNew"])
     func aDeviceThatIsAlwaysRefusedIsRejectedAtTheSecond(reason: String) throws {
         let bench = try DispatcherBench()
@@ -60,7 +60,7 @@ import Testing
                 && campaign.figures.counts.rejected >= 80)
     }
 
-    /// Before enough answers have come to believe that it is dead.
+    /// The service takes the token again before enough answers have come to believe that it is dead.
     @Test func aTokenThatTheServiceTakesAgainIsNotRetired() throws {
         let bench = try DispatcherBench()
         try bench.register(1...5)
@@ -87,7 +87,8 @@ import Testing
 
     // MARK: The credential
 
-    /// In the middle of a campaign, and of a batch: what was refused before the breaker tripped is sent after the repair.
+    /// In the middle of a campaign, and of a batch: pushes that were refused before the breaker tripped are sent after the
+    /// repair.
     @Test(arguments: ["Forbidden", "InvalidProviderToken"])
     func aKeyThatIsRevokedLosesNothing(reason: String) throws {
         let bench = try DispatcherBench()
@@ -138,7 +139,7 @@ import Testing
         #expect(try bench.bench.retired() == 500)
     }
 
-    /// What is kept back until it is judged is kept back over a restart, too (FAULTS 1.14).
+    /// Outcomes that are kept back until they can be judged are kept back over a restart, too (FAULTS 1.14).
     @Test func aRestartWhileAllAreCalledDeadCostsNoToken() throws {
         let bench = try DispatcherBench()
         try bench.register(1...2_000)
@@ -164,7 +165,7 @@ import Testing
         #expect(try bench.bench.retired() == 0)
     }
 
-    /// One in twenty was dead last time: one in four is far above that, and one in eight is not.
+    /// One in twenty was dead last time: one in two is far above that, and one in eight is not.
     @Test(arguments: [(2, CampaignState.suspended), (8, .completed)])
     func earlierCampaignsSayWhatIsUsual(every: Int, state: CampaignState) throws {
         let bench = try DispatcherBench()

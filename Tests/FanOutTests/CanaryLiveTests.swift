@@ -47,7 +47,7 @@ import UpgradeRules
         bench.fanOut?.poke()
     }
 
-    /// Lets paced pushes go until it is so.
+    /// Lets paced pushes go until the condition holds.
     private func pace(_ bench: LiveBench, until condition: () throws -> Bool) throws {
         for _ in 0..<300 {
             if try bench.until(deadline: .milliseconds(100), condition) { return }
@@ -57,7 +57,7 @@ import UpgradeRules
         Issue.record("it did not come about: \(try bench.store.campaigns(before: nil, limit: 9))")
     }
 
-    /// 2.0 on its way to everybody, at a pace that leaves most of it pending.
+    /// Starts at a pace that leaves most of a campaign pending.
     private func startPaced(_ bench: LiveBench) throws {
         try bench.start { $0.pace = Pace(ratePerSecond: 20) }
     }
@@ -83,7 +83,7 @@ import UpgradeRules
             try requirements(bench).announced?.version == older.requirement.version, "the others hear nothing of it")
         #expect(try bench.store.newestCampaigns().map(\.key) == [older.key], "the one that is in force for everybody")
         #expect(try bench.store.check { _ in true } == [])
-        // The older one comes to its end, across a restart, and nobody gets the newer one.
+        // The older one comes to its end, across a restart, and no device gets the newer one.
         bench.stop()
         try startPaced(bench)
         try pace(bench) { try record(bench, "2.0").state == .completed }
@@ -117,7 +117,7 @@ import UpgradeRules
         try pace(bench) { try record(bench, "2.1").canary?.endedAt != nil }
         #expect(try record(bench, "2.1").figures.counts.accepted == 4)
         #expect(try record(bench, "2.0").state == .running)
-        // Who registers meanwhile, or is removed, is counted as what he is.
+        // Devices that register or are removed during the canary are counted as such.
         try bench.register(400...401)
         try bench.remove(6)
         #expect(try record(bench, "2.1").figures.counts.pending == 321 - 3)

@@ -6,11 +6,11 @@ import Testing
 @testable import FanOut
 @testable import HTTP2
 
-/// A canary's pushes, service by service.
+/// The pushes of a canary, service by service.
 @Suite struct CanaryTests {
     private static let users = [5, 6].map(LiveBench.telephone)
 
-    /// FAULTS 1.19: it was stored and shown, and nobody was pushed to.
+    /// FAULTS 1.19: the addition was stored and shown, but no device was pushed to.
     @Test func whoIsAddedToARunningCanaryIsPushedToAndNobodyTwice() throws {
         let bench = try DispatcherBench()
         try bench.register(1...10)
@@ -30,7 +30,7 @@ import Testing
         #expect(Set(try bench.bench.deliveries().filter { $0.state == .accepted }.map(\.device)).count == 3)
     }
 
-    /// FAULTS 1.27: they went out by the service of the campaign for everybody, and on its account.
+    /// FAULTS 1.27: they were sent by the service of the campaign for everybody, and counted there.
     @Test func secondTriesOfACanaryGoByItsOwnService() throws {
         let bench = try DispatcherBench { $0.triesOtherEnvironment = true }
         try bench.register(1...10)

@@ -13,8 +13,8 @@ import Testing
 
 @testable import FanOut
 
-/// The certificate table: a whole campaign over TLS with what people have in their folders, against a simulator that asks for
-/// it and judges it as APNs does.
+/// The certificate table: a whole campaign over TLS with the kinds of certificate files that operators have, against a
+/// simulator that asks for the certificate and judges it as APNs does.
 @Suite(.serialized, .ownThread) struct CertificateLiveTests {
     private static let devices = 2_000
     private let files: PushCertificateFiles
@@ -29,7 +29,7 @@ import Testing
             clientAuthorities: files.authority.certificate)
     }
 
-    /// The route as the configuration would make it.
+    /// Gives the route the certificate, as the configuration would.
     static func show(
         _ certificate: PushCertificate, topic: String = PushCertificateFiles.topic, in route: inout AppRoute
     ) {
@@ -41,12 +41,12 @@ import Testing
         route.sandbox.dialer.clientIdentity = identity
     }
 
-    /// A row of the table in the closing note.
+    /// Prints a row of the table in the closing note.
     private func tell(_ what: String, _ bench: LiveBench, since began: ContinuousClock.Instant) throws {
         try bench.tell(what, since: began)
     }
 
-    // MARK: What can be read is what TLS is spoken with
+    // MARK: Every readable form works in TLS
 
     enum Form: String, CaseIterable {
         case pem = "PEM, certificate and key"
@@ -87,14 +87,14 @@ import Testing
         #expect(figures.providerTokens == 0, "no token is sent beside a certificate")
     }
 
-    // MARK: What suspends
+    // MARK: Suspensions
 
     @Test func `A certificate that ends in mid-campaign suspends, and its successor loses nothing`() throws {
-        // More than is ever on its way at once: sixteen batches of 500.
+        // More devices than are ever on their way at once: sixteen batches of 500.
         let devices = 20_000
         let bench = try bench(latency: .milliseconds(300))
         try bench.register(1...devices)
-        // It has two hours left.
+        // The certificate has two hours left.
         let old = try files.read(
             try files.issue(validity: .days(1, from: PushCertificateFiles.now - 86_400 + 7_200)))
         var route: AppRoute?
@@ -119,7 +119,7 @@ import Testing
         #expect(stopped.figures.counts.rejected == 0 && stopped.figures.counts.accepted > 0)
         #expect(stopped.figures.counts.accepted < Int64(devices))
 
-        // The operator puts the new one there and reloads.
+        // The operator installs the new certificate and reloads.
         let began = ContinuousClock.now
         let new = try files.read(try files.issue())
         var other = try #require(route)
@@ -192,7 +192,7 @@ import Testing
 
     // MARK: Reload
 
-    /// Lost 0: the pushes on the old connections get their answers, the rest goes over new ones.
+    /// Lost 0: pushes on the old connections get their answers, the rest goes over new ones.
     @Test func `A reload during a campaign swaps the certificate and loses nothing`() throws {
         let bench = try bench(latency: .milliseconds(400), streams: 100)
         try bench.register(1...Self.devices)
@@ -255,7 +255,7 @@ import Testing
     }
 }
 
-/// Each environment signs with its own key where it has one.
+/// Each environment signs with its own key if it has one.
 @Suite(.serialized, .ownThread) struct SandboxKeyLiveTests {
     @Test func `The sandbox's key signs for the sandbox alone`() throws {
         let own = try ES256PrivateKey.generate()

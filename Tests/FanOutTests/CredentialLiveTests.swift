@@ -10,12 +10,12 @@ import WireFormat
 @testable import FanOut
 @testable import PushSimulator
 
-/// A credential that goes bad in mid-campaign: nothing is lost, nothing is sent twice, no token is given up, and the
-/// campaign goes on where it stood.
+/// A credential that goes bad in mid-campaign: nothing is lost, nothing is sent twice, no token is given up, and the campaign
+/// goes on where it stopped.
 @Suite(.ownThread) struct CredentialLiveTests {
     private static let devices = 3_000
 
-    /// Every reason that is about the credential, the topic or the push, and no device.
+    /// Every reason that concerns the credential, the topic or the push, and not one device.
     @Test(arguments: [
         "InvalidProviderToken", "MissingProviderToken", "Forbidden", "BadCertificate", "BadCertificateEnvironment",
         "BadEnvironmentKeyIdInToken", "BadEnvironmentKeyInToken", "TopicDisallowed", "BadTopic",
@@ -40,7 +40,7 @@ import WireFormat
         #expect(text.hasSuffix("upgrade-relay campaigns resume \(first.id)"))
 
         if reason == "Forbidden" {
-            // Nothing was repaired: it stops again at once.
+            // Nothing was repaired: the campaign stops again at once.
             let before = bench.production.figures.requests
             try bench.resume()
             let second = try bench.wait(for: .suspended)
@@ -52,7 +52,7 @@ import WireFormat
 
         try bench.production.play(FaultScript())
         let resumed = ContinuousClock.now
-        // What was in doubt before the breaker tripped waits for its second attempt.
+        // Pushes that were in doubt before the breaker tripped wait for their second attempt.
         bench.clock.advance(by: .seconds(2))
         try bench.resume()
         let end = try bench.wait(for: .completed)
@@ -88,9 +88,9 @@ import WireFormat
         #expect(try bench.retired() == 0)
     }
 
-    /// A token that turns too old while thousands of pushes are on their way, on every connection of every lane.
+    /// A token that becomes too old while thousands of pushes are on their way, on every connection of every lane.
     @Test func aTokenThatExpiresInMidCampaignIsReplacedOnce() throws {
-        // Four connections of a hundred streams take four seconds for all, so that the middle is easily found.
+        // Four connections of a hundred streams take four seconds for all, so that the middle is easy to hit.
         let bench = try LiveBench(latency: .milliseconds(500), maximumStreams: 100)
         try bench.register(1...Self.devices)
         try bench.start(lanes: 4, issued: .seconds(45 * 60)) { $0.production.maximumConnections = 1 }
@@ -111,7 +111,7 @@ import WireFormat
         #expect(try bench.retired() == 0)
     }
 
-    /// An hour and a minute either way. No token is signed in a loop, and the reason names the clock.
+    /// An hour and a minute off, either way. No token is signed in a loop, and the reason names the clock.
     @Test(arguments: [(ahead: 3_660, reason: "ExpiredProviderToken"), (ahead: -3_660, reason: "InvalidProviderToken")])
     func aWrongClockSuspendsAndSignsNothingInALoop(ahead: Int, reason: String) throws {
         var script = FaultScript()
@@ -180,7 +180,7 @@ import WireFormat
         #expect(trouble.hasPrefix("TooManyProviderTokenUpdates: APNs wants a pause from this key"))
         try bench.production.play(FaultScript())
         let sent = bench.production.figures.requests
-        // Minutes, and jitter on top: nothing goes out before.
+        // The pause is minutes plus jitter: nothing goes out before it ends.
         bench.clock.advance(by: .seconds(299))
         fanOut.poke()
         #expect(!bench.production.wait(forRequests: sent + 1, deadline: .seconds(1)))
@@ -205,7 +205,7 @@ import WireFormat
         try bench.start()
         let began = ContinuousClock.now
         try bench.raise()
-        // What was refused waits for its schedule.
+        // A refused push waits for its schedule.
         let end = try bench.passTime(to: .completed, by: .seconds(2))
         try bench.tell("UnrelatedKeyIdInToken on one connection", since: began)
         #expect(end.figures.counts.accepted == Int64(Self.devices))
@@ -225,14 +225,14 @@ import WireFormat
         let reason = try #require(stopped.facts.reason)
         #expect(reason.hasPrefix("UnrelatedKeyIdInToken: APNs takes the key of com.example.app for one"))
         #expect(stopped.figures.counts.rejected == 0)
-        // Three new connections, one push on each. While one refusal is on its way to the campaign, the batch of retries
-        // and that of a shard may cross: the second one then asks a connection that says nothing new.
+        // Three new connections, one push on each. While one refusal is on its way to the campaign, the batch of retries and
+        // that of a shard may cross: the second one then asks on a connection whose answer adds nothing new.
         let figures = bench.production.figures
         #expect((3...5).contains(figures.requests), "\(figures.requests) requests")
         #expect(figures.requests <= figures.connectionsOpened, "one push on each connection")
     }
 
-    // MARK: Tokens of elsewhere
+    // MARK: Tokens of another environment or app
 
     @Test(arguments: ["BadDeviceToken", "DeviceTokenNotForTopic"])
     func mostlyRefusedTokensSuspendAndAreSentAfterTheRepair(reason: String) throws {
@@ -240,7 +240,7 @@ import WireFormat
         let all = Set((1...Self.devices).map(LiveBench.token))
         if reason == "BadDeviceToken" { script.badTokens = all } else { script.otherTopicTokens = all }
         let bench = try LiveBench(script)
-        // The first batch holds few that are pushed to: not enough to judge by.
+        // The first batch holds few devices that are pushed to: not enough to judge by.
         try bench.register(1...50, telephone: { _ in nil })
         try bench.register(51...Self.devices)
         try bench.start()
@@ -265,7 +265,7 @@ import WireFormat
         #expect(try bench.retired() == 0)
     }
 
-    /// The oldest users have no telephone: nobody is pushed to for whole batches. The first pushes are few all the same.
+    /// The oldest users have no telephone, so whole batches push to no device. The first pushes are few all the same.
     @Test(arguments: [0, 600, 8_000], [1, 50])
     func fewPushesFindOutHoweverManyAreFilteredBefore(filtered: Int, of share: Int) throws {
         let devices = 20_000
@@ -273,7 +273,7 @@ import WireFormat
         script.badTokens = Set((1...filtered + devices).map(LiveBench.token))
         let bench = try LiveBench(script, latency: .milliseconds(200))
         if filtered > 0 { try bench.register(1...filtered, telephone: { _ in nil }) }
-        // Of the others one in `share` has a telephone: a handful of answers is no judgement.
+        // One in `share` of the other users has a telephone: a handful of answers is not enough to judge by.
         try bench.register(filtered + 1...filtered + devices) { $0 % share == 0 ? LiveBench.telephone($0) : nil }
         try bench.start()
         try bench.raise()
@@ -285,8 +285,8 @@ import WireFormat
         #expect(stopped.figures.counts.addsUp)
     }
 
-    /// Ten refusals are no judgement, and the restart comes before there are more. As long as the service has taken nothing,
-    /// they may be the credential's fault.
+    /// Ten refusals are not enough to judge by, and the restart comes before there are more. As long as the service has taken
+    /// no push, they may be the credential's fault.
     @Test(arguments: [false, true])
     func refusalsFromBeforeARestartAreTriedAgainUnlessAnythingWasTaken(isTaken: Bool) throws {
         var script = FaultScript()
@@ -308,7 +308,7 @@ import WireFormat
         bench.fanOut?.stop(within: .seconds(60))
 
         try bench.production.play(FaultScript())
-        // One signed after the clock has moved would be of the push service's future.
+        // A token signed after the clock has moved would be in the push service's future.
         try bench.start(issued: .zero)
         bench.clock.advance(by: .seconds(600))
         bench.fanOut?.poke()

@@ -13,7 +13,7 @@ import UpgradeRules
 @testable import FanOut
 @testable import HTTP2
 
-/// The fan-out's loop over a real store, turn by turn: the test is the clock and the network, so nothing waits.
+/// The fan-out's loop over a real store, turn by turn: the test plays the clock and the network, so nothing waits.
 final class DispatcherBench {
     static let app = FanOutBench.app
 
@@ -25,7 +25,7 @@ final class DispatcherBench {
     /// How long the loop would sleep.
     private(set) var pause = Duration.zero
 
-    /// - Parameter others: apps beside the bench's own, by the same push service.
+    /// - Parameter others: apps beside the bench's own, on the same push service.
     init(others: [AppKey] = [], change: (inout AppRoute) -> Void = { _ in }) throws {
         bench = try FanOutBench()
         let start = Moment(wall: bench.clock.now, tick: MonotonicTime(nanoseconds: 1_000_000_000))
@@ -60,7 +60,7 @@ final class DispatcherBench {
             onVersions: { _ in })
     }
 
-    /// Dies and starts again: what was on its way and what was remembered is gone, the store is as it was.
+    /// Dies and starts again: pushes on their way and everything in memory are lost, the store is unchanged.
     func restart() throws {
         lane = TestLane()
         dispatcher = try Self.dispatcher(bench, routes, lane, box)
@@ -111,21 +111,22 @@ final class DispatcherBench {
 
     func turn(_ events: [FanOut.Event] = []) {
         pause = dispatcher.turn(events)
-        // What is back waits a moment for others, and what was filtered as a whole is recorded in turns of its own.
+        // The commit gate holds outcomes for a moment to record them together, and batches filtered as a whole take turns of
+        // their own.
         for _ in 0..<1_000 where pause <= CommitGate.patience {
             pass(pause)
             pause = dispatcher.turn([])
         }
     }
 
-    /// Answers whatever waits at the host, until nothing does.
+    /// Answers everything that waits at the host, until nothing does.
     func serve(_ host: String, status: UInt16 = 200, reason: String = "", turns: Int = 1_000) {
         for _ in 0..<turns where lane.waiting(at: host) > 0 {
             turn(lane.answer(host, status: status, reason: reason))
         }
     }
 
-    /// Answers whatever waits at the host, push by push, until nothing does.
+    /// Answers everything that waits at the host, push by push, until nothing does.
     func serve(
         _ host: String, turns: Int = 1_000, _ answer: (_ place: Int, _ batch: RequestBatch) -> TestLane.Reply
     ) {

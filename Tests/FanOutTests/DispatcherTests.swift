@@ -14,10 +14,10 @@ import UpgradeRules
 @testable import FanOut
 @testable import HTTP2
 
-/// What the loop makes of its events, service by service.
+/// The loop's reaction to its events, service by service.
 @Suite struct DispatcherTests {
-    /// The campaign is cancelled and opened again between two looks, while the run that is there waits with one push for its time: it would
-    /// send to whom is in line again only after that.
+    /// The campaign is cancelled and opened again between two looks, while its old run waits with one push for its time: it
+    /// would send to the devices still in line only after that.
     @Test func aCampaignThatIsOpenedAgainBeforeALookIsBegunAnew() throws {
         let bench = try DispatcherBench()
         try bench.register(1...2_000)
@@ -42,7 +42,7 @@ import UpgradeRules
         #expect(end.state == .completed && counts.accepted == 1_999 && counts.cancelled == 1, "\(end)")
     }
 
-    // MARK: One service's trouble is nobody else's
+    // MARK: One service's trouble leaves the others alone
 
     @Test func productionFinishesAsIfTheSandboxDidNotExist() throws {
         let bench = try DispatcherBench()
@@ -57,7 +57,7 @@ import UpgradeRules
         #expect(try bench.counts.retrying == 64)
         #expect(bench.dispatcher.faults.texts.keys.sorted() == ["outage:\(FanOutBench.app.app)/sandbox"])
 
-        // The sandbox gets up.
+        // The sandbox recovers.
         bench.pass(.seconds(13))
         bench.turn()
         #expect(bench.lane.waiting(at: "sandbox") == OutageHold.probeSize)
@@ -81,7 +81,7 @@ import UpgradeRules
         #expect(try bench.counts.accepted == 1_000 && bench.counts.retrying == 64)
     }
 
-    /// Only an app that has its tokens tried in the other environment has a service there without a device.
+    /// Only an app that tries its tokens in the other environment has a service there without a device.
     @Test func noServiceIsMadeForAnEnvironmentThatNobodyIsIn() throws {
         let bench = try DispatcherBench()
         try bench.register(1...100)
@@ -109,7 +109,7 @@ import UpgradeRules
         #expect(campaign.figures.counts.accepted == 1_500, "\(campaign)")
     }
 
-    /// A relay that starts again, or is resumed, in the pause finds the wave over (FAULTS 2.17).
+    /// A relay that starts again, or is resumed, during the pause finds the wave over (FAULTS 2.17).
     @Test func aWaveThatIsOverIsReportedOnce() throws {
         let bench = try DispatcherBench {
             $0.waves = WavePlan(ends: [5_000, 10_000])
@@ -133,7 +133,7 @@ import UpgradeRules
         #expect(try bench.counts.accepted == 500)
     }
 
-    /// The key is good for production alone: the development builds wait for the operator, and for nobody else.
+    /// The key is good for production alone: only the development builds wait for the operator.
     @Test func aKeyThatTheSandboxRefusesStopsTheSandboxAlone() throws {
         let bench = try DispatcherBench()
         try bench.register(1...100, environment: .sandbox)
@@ -153,7 +153,7 @@ import UpgradeRules
         #expect(try bench.counts.accepted == 2_100)
     }
 
-    /// An operator corrects what was imported for the wrong environment while the campaign runs.
+    /// An operator corrects devices that were imported for the wrong environment while the campaign runs.
     @Test func aDeviceWhoseEnvironmentChangesMeanwhileGetsItsPushOnce() throws {
         let bench = try DispatcherBench()
         try bench.register(1...2_000)
@@ -168,7 +168,7 @@ import UpgradeRules
         #expect(try bench.bench.deliveries().count == 2_000)
     }
 
-    /// FAULTS 2.22: what the store refuses of one app ended the look at all others.
+    /// FAULTS 2.22: rows of one app that the store refused ended the look at all other apps.
     @Test(arguments: ["campaign", "shard"])
     func anAppWhoseRowsTheStoreRefusesStopsNoOther(table: String) throws {
         let refused = AppKey(app: "a.first.app", platform: .ios)
@@ -182,7 +182,7 @@ import UpgradeRules
                 WHEN (SELECT name FROM app WHERE id = \(app)) = '\(refused.app)'
                 BEGIN SELECT RAISE(ABORT, 'this app is refused'); END;
             """)
-        // Stored without a campaign, as by a relay that does not push for the app: the look begins them.
+        // Stored without campaigns, as by a relay that does not push for the apps: the next look begins them.
         try bench.bench.raise("2.0", of: refused)
         try bench.raise()
         #expect(bench.dispatcher.faults.texts.keys.sorted() == [refused.faultPart])
@@ -191,7 +191,7 @@ import UpgradeRules
         let other = try #require(campaigns().first { $0.app == FanOutBench.app })
         #expect(other.state == .completed && other.figures.counts.accepted == 100)
         #expect(try campaigns().first { $0.app == refused }?.figures.counts.accepted ?? 0 == 0)
-        // It comes back to the app by itself.
+        // The dispatcher comes back to the app by itself.
         try bench.bench.store.administer("DROP TRIGGER refuses")
         bench.pass(.seconds(1))
         bench.turn()

@@ -20,17 +20,17 @@ import WireFormat
 
 @testable import FanOut
 
-/// A fan-out between a real store and FCM over real TLS and HTTP/2: a small one that does as the test says, with a token endpoint
-/// that the test answers for, or the simulator with its own.
+/// A fan-out between a real store and FCM over real TLS and HTTP/2. FCM is either a small service that follows the test's rule,
+/// with a token endpoint that the test answers for, or the simulator with its own.
 final class FCMBench: Sendable {
     static let app = AppKey(app: "com.example.app", platform: .android)
 
-    /// What FCM says to a push: status, fields and body.
+    /// FCM's response to a push: status, fields and body.
     struct Reply: Sendable {
         var status = 200
         var headers: [String: String] = [:]
         var body = #"{"name":"projects/example-project/messages/0:1500415314455276%31bd1c9631bd1c96"}"#
-        /// Instead of that answer; what it says of the push may be that it was taken.
+        /// Sent instead of that answer. `isTaken` still decides whether the push counts as taken.
         var steps: [Step]?
         var isTaken = false
 
@@ -69,7 +69,7 @@ final class FCMBench: Sendable {
         var target: String
         var telephone: String
         var pushID: String
-        /// From 1, of all.
+        /// Counted from 1, over all pushes.
         var number: Int
         var stream: Int32
     }
@@ -77,7 +77,7 @@ final class FCMBench: Sendable {
     struct State {
         /// Asked for each push that is well-formed and has a good token.
         var rule: @Sendable (Push) -> Reply? = { _ in nil }
-        /// What the token endpoint answers; nil: a token.
+        /// The token endpoint's answer; nil: a token.
         var grant: FCMTokenSource.Reply?
         var goodTokens: Set<String> = []
         var tokensGiven = 0
@@ -85,10 +85,10 @@ final class FCMBench: Sendable {
         var requests = 0
         /// Each push that was taken, with how often.
         var taken: [String: Int] = [:]
-        /// The telephone that each was taken with.
+        /// The telephone with which each was taken.
         var telephones: [String: String] = [:]
         var refused: [String: Int] = [:]
-        /// What a strict service has to complain of.
+        /// Faults that a strict service finds in requests.
         var complaints: [String] = []
     }
 
@@ -144,7 +144,7 @@ final class FCMBench: Sendable {
 
     let bench: FanOutBench
     let service = Service()
-    /// The small one; nil where there is the simulator.
+    /// The small service; nil if there is the simulator.
     private let small: (peer: ScriptedPeer, identity: TestIdentity)?
     let simulator: PushSimulator?
     private let live = Mutex<FanOut?>(nil)
@@ -154,10 +154,10 @@ final class FCMBench: Sendable {
     var lines: LogLines { bench.lines }
     var fanOut: FanOut? { live.withLock { $0 } }
 
-    /// Made once: a key takes a moment.
+    /// Made once, because making a key takes a moment.
     private static let key = Result { try RS256PrivateKey.generate() }
 
-    /// - Parameter maximumStreams: what SETTINGS say.
+    /// - Parameter maximumStreams: the limit in SETTINGS.
     init(maximumStreams: Int? = 100) throws {
         bench = try FanOutBench()
         simulator = nil
@@ -249,7 +249,7 @@ final class FCMBench: Sendable {
         pool.dialer.egress.trustedCertificates = simulator?.trustedCertificatePath ?? small?.identity.authorityPath
         pool.connection.maximumStreams = 100
         pool.maximumConnections = connections
-        // On a slow machine a test holds pushes back for longer than the default: they are not lost.
+        // On a slow machine a test holds pushes back for longer than the default: this keeps them from being lost.
         pool.requestTimeout = .seconds(600)
         return AppRoute(
             app: Self.app,
@@ -315,7 +315,7 @@ final class FCMBench: Sendable {
         return false
     }
 
-    /// The campaign once it has come to `state` and nothing of it is on its way any more.
+    /// Returns the campaign once it has come to `state` and none of its pushes is on its way.
     func wait(for state: CampaignState, deadline: Duration = .seconds(60)) throws -> CampaignRecord {
         let required = required.withLock { $0 }
         var found: CampaignRecord?
@@ -333,11 +333,12 @@ final class FCMBench: Sendable {
         return found
     }
 
-    /// Requests that the service has had, also for tokens.
+    /// The number of requests to the service, those for tokens included.
     private var requests: Int { simulator.map { $0.figures.requests + $0.figures.tokenRequests } ?? seen.requests }
 
-    /// Moves the clock on until the campaign has come to `state`: by a step each time that nothing has come in for a while, nothing is on
-    /// its way, and the dispatcher has had a turn at the time before. However slow the machine is, no time passes while there is work.
+    /// Moves the clock on until the campaign has come to `state`: by a step each time that no request has come in for a while,
+    /// nothing is on its way, and the dispatcher has had a turn at the time before. However slow the machine is, no time passes
+    /// while there is work.
     func passTime(to state: CampaignState, by step: Duration, steps: Int = 400) throws -> CampaignRecord {
         var left = steps
         let end = ContinuousClock.now + .seconds(600) * Patience.factor
@@ -362,8 +363,8 @@ final class FCMBench: Sendable {
         return fanOut?.figures(of: campaign.key).counts(campaign.figures.counts).inFlight ?? 0 == 0
     }
 
-    /// The fault's row of the table in the closing note: lost, sent twice, tokens given up, real time until all was sent, and what the
-    /// clock was moved on meanwhile.
+    /// Prints the fault's row of the table in the closing note: lost, sent twice, tokens given up, real time until all was
+    /// sent, and how far the clock was moved on in that time.
     func tell(_ fault: String, since began: ContinuousClock.Instant, waited: Duration = .zero) throws {
         guard let counts = try campaign()?.figures.counts else { return }
         let lost = counts.audience - counts.filtered - counts.accepted - counts.unregistered - counts.rejected

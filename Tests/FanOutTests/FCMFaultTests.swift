@@ -10,19 +10,19 @@ import UpgradeRules
 @testable import FanOut
 @testable import PushSimulator
 
-/// The fault table of Android (PROTOCOLS 2.3), against the simulator: in mid-campaign something goes wrong, and afterwards nothing is
-/// lost, nothing was sent twice, and no token was given up but those that FCM called unregistered.
+/// The fault table of Android (PROTOCOLS 2.3), against the simulator: something goes wrong in mid-campaign, and afterwards
+/// nothing is lost, nothing was sent twice, and only tokens that FCM called unregistered were given up.
 @Suite(.ownThread) struct FCMFaultTests {
     private static let devices = 2_000
 
     struct Line: Sendable, CustomTestStringConvertible {
         var name: String
         var script = FaultScript()
-        /// The reason that the campaign is suspended with, where it is; the fault is put right then.
+        /// The reason with which the campaign is suspended, if it is; the fault is then repaired.
         var suspends: String?
-        /// What the campaign shows while it waits, where it does; the fault is put right then.
+        /// The trouble that the campaign shows while it waits, if it does; the fault is then repaired.
         var waits: String?
-        /// Pushes that are not taken in the end.
+        /// The number of pushes that are never taken.
         var refused = 0
         var testDescription: String { name }
 
@@ -31,7 +31,7 @@ import UpgradeRules
             change(&script)
         }
 
-        /// FCM answers so to all pushes from the middle of the campaign on.
+        /// FCM gives this answer to all pushes from the middle of the campaign on.
         init(
             _ reason: RejectionReason, count: Int = .max, retryAfter: Int? = nil, suspends: String? = nil,
             waits: String? = nil
@@ -116,7 +116,7 @@ import UpgradeRules
             #expect(stopped.figures.counts.rejected == 0 && stopped.figures.counts.addsUp)
             try simulator.play(FaultScript())
             repaired = (.now, bench.clock.now)
-            // What was in doubt before the breaker tripped waits for its second attempt.
+            // Pushes that were in doubt before the breaker tripped wait for their second attempt.
             bench.clock.advance(by: .seconds(2))
             try bench.resume()
         }
@@ -138,8 +138,8 @@ import UpgradeRules
         try bench.tell(line.name, since: repaired.at, waited: bench.clock.now - repaired.clock)
     }
 
-    /// Two of a hundred devices are over their own rate. That says nothing of the project's quota, and holds nobody else up: neither
-    /// while the first tries go out nor while those few are tried again, which is all that is sent then.
+    /// Two of a hundred devices are over their own rate. That does not concern the project's quota and holds no other device
+    /// up: neither while the first tries go out nor while those few are tried again, which is all that is sent then.
     @Test func devicesOverTheirOwnRateHoldNobodyElse() throws {
         let devices = 10_000
         var script = FaultScript()
@@ -155,7 +155,7 @@ import UpgradeRules
                     ?? false
             })
         let busy = try #require(try bench.campaign()).figures.counts.retrying
-        // Under load some others are tried again as well: theirs is not the time that matters here.
+        // Under load some other devices are tried again as well: their time does not matter here.
         #expect(busy > 100 && busy < Int64(devices) / 10, "\(busy)")
         #expect(bench.clock.now == from, "no time had to pass for those who may be pushed to")
         let end = try bench.passTime(to: .completed, by: .seconds(5))
@@ -167,7 +167,7 @@ import UpgradeRules
         try bench.tell("QUOTA_EXCEEDED to one device in fifty, twice", since: began, waited: waited)
     }
 
-    /// A process that is gone in mid-campaign, as the store sees it: its shards and cursors are as they were last recorded.
+    /// A process that dies in mid-campaign, as the store sees it: its shards and cursors stay as they were last recorded.
     @Test func afterARestartNothingIsLost() throws {
         let bench = try FCMBench(FaultScript(), latency: .milliseconds(20))
         try bench.register(1...Self.devices)

@@ -78,7 +78,7 @@ extension FCMLiveTests {
         #expect(reason.contains("the key was deleted") && reason.contains("relay@example-project.iam"))
         #expect(SuspensionReason.isOfCredential(reason))
         #expect(bench.seen.tokensAsked == 1 && bench.seen.requests == 0)
-        // Resumed without a repair it says so again; repaired it goes on, without waiting for a minute.
+        // Resumed without a repair, it is suspended with the same reason; repaired, it goes on without waiting for a minute.
         try bench.resume()
         _ = try bench.wait(for: .suspended)
         bench.service.state.change { $0.grant = nil }
@@ -90,7 +90,7 @@ extension FCMLiveTests {
     }
 
     @Test func aReloadWithAnotherKeyLosesNothing() throws {
-        // Some at a time, so that the rest is there when the reload is taken, however busy the machine is.
+        // A few at a time, so that pushes are left when the reload is taken, however busy the machine is.
         let bench = try FCMBench(maximumStreams: 20)
         try bench.register(0..<Self.devices)
         bench.rule { $0.number > 300 ? FCMBench.Reply(steps: [.hold], isTaken: true) : nil }

@@ -12,7 +12,7 @@ import UpgradeRules
 
 @testable import FanOut
 
-/// Android's campaigns over real TLS and HTTP/2: what FCM says, and what becomes of pushes and tokens.
+/// Android's campaigns over real TLS and HTTP/2: FCM's answers, and their effect on pushes and tokens.
 @Suite(.ownThread) struct FCMLiveTests {
     static let devices = 2_000
 
@@ -22,7 +22,7 @@ import UpgradeRules
         return bench
     }
 
-    // MARK: The good way
+    // MARK: Without faults
 
     @Test func everyDeviceGetsItsOwnOnce() throws {
         let bench = try bench()
@@ -38,12 +38,12 @@ import UpgradeRules
         #expect(bench.peer.state.now.widest <= 100, "as many streams as SETTINGS allow")
     }
 
-    /// The service says nothing of streams: a hundred all the same.
+    /// The service announces no limit of streams: a hundred all the same.
     @Test func noConnectionHasMoreThanAHundredStreams() throws {
         let bench = try FCMBench(maximumStreams: nil)
         try bench.register(1...Self.devices)
-        // An answer takes long beside the time that a slow machine needs for a hundred: a second connection is worth it there, too, and
-        // each hundred answers are another look at it.
+        // An answer takes long compared with the time that a slow machine needs for a hundred: a second connection is worth it
+        // there, too, and each hundred answers are another look at it.
         let taken = Step.answer(200, [:], FCMBench.Reply().body)
         bench.rule { _ in FCMBench.Reply(steps: [.after(.milliseconds(300), taken)], isTaken: true) }
         try bench.start()
@@ -91,7 +91,7 @@ import UpgradeRules
             "one in twenty each: UNREGISTERED, bad token, mismatch, payload, APNs key, NOT_FOUND", since: began)
     }
 
-    /// FCM does not say since when a token is dead: a device that registers while its push is on its way stays.
+    /// FCM does not date a token's death: a device that registers while its push is on its way stays.
     @Test func aDeviceThatRegistersMeanwhileStays() throws {
         let bench = try bench(100)
         let (store, clock) = (bench.store, bench.clock)
@@ -205,7 +205,7 @@ import UpgradeRules
     @Test func theQuotaThatIsReachedHoldsTheProject() throws {
         let bench = try bench()
         bench.rule { $0.number > 300 ? .refusal(429, "RESOURCE_EXHAUSTED", code: "QUOTA_EXCEEDED") : nil }
-        // Slowly enough that answers come before everybody is sent to.
+        // Slow enough that answers come before all devices are sent to.
         try bench.start(bench.route(try bench.tokens(), quota: 6_000_000))
         try bench.raise()
         try #require(
@@ -244,14 +244,15 @@ import UpgradeRules
         #expect(bench.peer.state.now.connections > 1)
     }
 
-    // MARK: Google's manners
+    // MARK: Google's limits
 
     @Test func theProjectsQuotaIsARamp() throws {
         let bench = try bench(500)
         try bench.start(bench.route(try bench.tokens(), quota: 60_000))
         try bench.raise()
         try #require(bench.service.state.wait { $0.requests >= 1 })
-        // A thousand a second after a minute: in the first two seconds a probe of some sixty, which is more than it may.
+        // A thousand a second after a minute: in the first two seconds about sixty pass as a probe, which is more than the ramp
+        // allows.
         let began = ContinuousClock.now
         #expect(!bench.service.state.wait(seconds: 1) { $0.requests > 100 })
         while bench.seen.requests < 500, ContinuousClock.now - began < .seconds(60) {

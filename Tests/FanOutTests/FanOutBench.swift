@@ -18,11 +18,11 @@ import UpgradeRules
 
 /// A fan-out over a real store, in one process; the test brings the push service.
 struct FanOutBench {
-    /// A clock that stands where it is put, or goes on by itself from where it was put.
+    /// A clock that stands where it is put, or goes on by itself from there.
     final class TestClock: Sendable {
         private let time: Mutex<Timestamp>
         private let startedAt: ContinuousClock.Instant?
-        /// What the test has let pass, on the monotonic clock too, which goes on by itself.
+        /// The time that the test has let pass, added also to the monotonic clock, which goes on by itself.
         private let passed = Mutex<Duration>(.zero)
 
         init(isRunning: Bool) {
@@ -50,13 +50,14 @@ struct FanOutBench {
 
     let clock: TestClock
     let folder: URL
-    /// What goes wrong with the store's files; nothing unless a test says so.
+    /// Faults of the store's files; none unless a test arms them.
     let faults: StoreFaults
     private(set) var store: any TestStore
     let key: ES256PrivateKey
     /// Signalled for each line of the fan-out's log, so that nothing sleeps.
     let lines = LogLines()
-    /// Of an app in waves: its requirement begins with the first of them, so whoever raises it has to know.
+    /// The draft of an app in waves. Its requirement begins with the first wave, so the store needs the draft when it is
+    /// raised.
     let draft = Draft()
 
     final class Draft: Sendable {
@@ -104,7 +105,7 @@ struct FanOutBench {
             }, ticks: { clock.tick })
     }
 
-    /// Stops the relay and clears away what the bench has made.
+    /// Stops the relay and removes the bench's files.
     func end(_ fanOut: FanOut) {
         fanOut.stop(within: .zero)
         store.close()
@@ -148,7 +149,7 @@ struct FanOutBench {
             try store.move(campaign().key, .resumed, at: clock.now))
     }
 
-    /// Tokens that were given up.
+    /// The number of tokens that were given up.
     func retired() throws -> Int {
         try store.devices(of: Self.app, after: 0, limit: 100_000).count { $0.retiredAt != nil }
     }
@@ -157,7 +158,7 @@ struct FanOutBench {
         try #require(try store.campaigns(before: nil, limit: 1).first)
     }
 
-    /// Asks again until it is so: at each line of the log, and now and then, for not all that happens is told there.
+    /// Checks again until the condition holds: at each line of the log, and every 20 ms, because not every change is logged.
     func wait(until condition: () throws -> Bool) throws {
         let end = ContinuousClock.now + .seconds(90)
         while try !condition() {

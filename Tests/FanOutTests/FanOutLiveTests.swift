@@ -54,7 +54,7 @@ import UpgradeRules
         try bench.store.planShards(campaign.key, shardSize: 500, waves: nil, at: bench.clock.now)
         try bench.reopen()
         defer { bench.store.close() }
-        // What the API's board and the status read at the start.
+        // The queries of the API's board and the status at the start.
         _ = try (bench.store.versions(), bench.store.alerts(at: bench.clock.now), bench.store.seenVersions())
         _ = try (bench.store.census(), bench.store.campaign(id: campaign.id))
         _ = try bench.store.sawVersions(
@@ -67,15 +67,17 @@ import UpgradeRules
         let plans = try #require(bench.store as? SQLiteStore).plans()
         #expect(plans.contains { $0.statement.contains("FROM shard") } && plans.count > 20)
         for (statement, plan) in plans {
-            // What is in force is found by the index that has an app's requirements in their order, for each campaign that is listed.
+            // The requirement in force is found by the index that has an app's requirements in their order, for each campaign
+            // that is listed.
             let sorts = plan.contains("USE TEMP B-TREE FOR ORDER BY") && statement.contains("FROM requirement AS f")
             #expect(!sorts, "\(statement)")
             for step in plan where step.hasPrefix("SCAN") || step.hasSuffix("device_live (app_id=?)") {
-                // A row or a few for each app, campaign, receiver and release; the schema; values in the statement itself.
+                // Tables with few rows for each app, campaign, receiver and release; the schema; values in the statement
+                // itself.
                 let small = [
                     "app", "a", "version", "alert", "campaign", "c", "receiver", "r", "release", "sqlite_schema",
                     "sqlite_master",
-                    // Which store it is: one row.
+                    // The store's identity: one row.
                     "i",
                 ]
                 let table = step.split(separator: " ").dropFirst().first.map(String.init) ?? ""
@@ -84,7 +86,7 @@ import UpgradeRules
         }
     }
 
-    /// A counter that is missing from the first scrape hides what it counts up to the second.
+    /// A counter that is missing from the first scrape hides everything it counts before the second.
     @Test func everyAppHasItsFiguresBeforeTheFirstTurn() throws {
         let simulator = try simulator()
         defer { simulator.stop() }
@@ -101,7 +103,7 @@ import UpgradeRules
         defer { fanOut.stop(within: .seconds(5)) }
         try bench.raise("2.0")
         fanOut.poke()
-        // The first batch; the rest is held, but for a few at a time.
+        // The first batch; all but a few of the rest are held.
         try #require(simulator.wait(forRequests: 64, deadline: .seconds(60)))
         // The clock goes on until a few more have been tried.
         for _ in 0..<20 where simulator.figures.requests < 72 {
@@ -110,7 +112,7 @@ import UpgradeRules
             _ = simulator.wait(forRequests: 72, deadline: .seconds(1))
         }
         #expect((72..<200).contains(simulator.figures.requests))
-        // An hour after the rise nothing may be sent any more.
+        // An hour after the raise nothing may be sent.
         bench.clock.advance(by: .seconds(3_600))
         fanOut.poke()
         try #require(bench.lines.wait(for: "the campaign's time to live ran out", deadline: .seconds(60)))
@@ -121,7 +123,7 @@ import UpgradeRules
     }
 
     @Test func eachPushIsTakenByItsOwnUserWhateverTheTelephone() throws {
-        // Literal, by UTF-16 code units: none of these is another of them.
+        // Compared literally, by UTF-16 code units: no two of these are equal.
         let telephones = [
             "13800138000", "+8613800138000", " 13800138000", "13800138000 ", "１３８", "138\"00", "138\\00", "138/00",
             "caf\u{e9}", "cafe\u{301}", "\u{1f695}", "\u{2028}", "\u{1}\u{7f}", "0", "00", "1.0",
@@ -187,7 +189,7 @@ import UpgradeRules
 }
 
 extension SQLiteStore {
-    /// The planner's way through every statement that reads or writes rows and that this store has run so far.
+    /// The query plan of every statement that reads or writes rows and that this store has run so far.
     fileprivate func plans() throws -> [(statement: String, plan: [String])] {
         func texts(_ connection: SQLiteConnection?) -> [String] { connection?.statements.keys.map(\.text) ?? [] }
         let all = try locked("listing statements", texts) + readers.all(texts).joined()

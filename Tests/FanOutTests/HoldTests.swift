@@ -11,7 +11,7 @@ import UpgradeRules
 @testable import FanOut
 @testable import HTTP2
 
-/// What keeps pushes back, for whom, and how it ends.
+/// The holds of pushes: their reason, their scope, and how they end.
 @Suite struct HoldTests {
     private static let part = "outage:\(FanOutBench.app.app)"
 
@@ -51,7 +51,8 @@ import UpgradeRules
         #expect(bench.dispatcher.board.read { $0.faults }.isEmpty)
     }
 
-    /// `resume` of a running campaign ended every wait but this one: the sandbox's pushes stayed until nothing else was left.
+    /// Regression: `resume` of a running campaign ended every wait but this one, and the sandbox's pushes stayed until nothing
+    /// else was left.
     @Test func aPersonHasARefusedSandboxTriedAgain() throws {
         let bench = try DispatcherBench()
         try bench.register(1...100, environment: .sandbox)
@@ -61,7 +62,7 @@ import UpgradeRules
         let part = "stopped:\(FanOutBench.app.app)/sandbox"
         #expect(bench.dispatcher.board.read { $0.faults[part] }?.hasPrefix("BadEnvironmentKeyInToken: ") == true)
         bench.turn([.probe(FanOutBench.app)])
-        // What is on its way comes back first; then both begin again.
+        // The pushes on their way come back first; then both services begin again.
         bench.serve("production", turns: 1)
         bench.serve("sandbox")
         bench.serve("production")
@@ -70,7 +71,7 @@ import UpgradeRules
         #expect(bench.dispatcher.board.read { $0.faults }.isEmpty)
     }
 
-    /// What only waits for its retry says so, and until when.
+    /// A campaign that only waits for a retry shows that, and until when.
     @Test func whenTheNextRetryIsIsKnown() throws {
         let bench = try DispatcherBench()
         try bench.register(1...10)
@@ -86,8 +87,8 @@ import UpgradeRules
 
     // MARK: The pace
 
-    /// PACING.md: pushes per second of the app. Each of its services had a pace of its own: with development builds, or a canary
-    /// beside the campaign, it was twice as much, with both four times.
+    /// PACING.md: pushes per second of the app. Each of its services used to have a pace of its own: with development builds,
+    /// or a canary beside the campaign, it was twice as much, with both four times.
     @Test func thePaceIsTheAppsWhicheverServicesSend() throws {
         let bench = try DispatcherBench { $0.pace = Pace(ratePerSecond: 100) }
         try bench.register(1...3_000, environment: .sandbox)
@@ -100,7 +101,7 @@ import UpgradeRules
             bench.pass(.milliseconds(10))
             bench.turn()
         }
-        // What is on its way counts, too: the first are a probe, and answers come once a turn.
+        // Pushes on their way count, too: the first are a probe, and answers come once a turn.
         let sent = Double(try bench.counts.accepted)
         let seconds = (bench.now - begin).seconds
         #expect(seconds > 5 && sent <= seconds * 101 + 20, "\(sent) in \(seconds) s")
@@ -111,7 +112,7 @@ import UpgradeRules
 
     // MARK: Devices of the other environment
 
-    /// Answers as where `share` in a hundred of the tokens are of the sandbox; how many devices were moved there.
+    /// Answers as if `share` in a hundred tokens were the sandbox's. Returns how many devices were moved there.
     private func moved(_ share: Int, of count: Int) throws -> (moved: Int, bench: DispatcherBench) {
         let bench = try DispatcherBench { $0.triesOtherEnvironment = true }
         try bench.register(1...count)
@@ -126,7 +127,7 @@ import UpgradeRules
         return (devices.count { $0.registration.environment == .sandbox }, bench)
     }
 
-    /// 5,000 of 5,000 devices were moved where production itself was wrong.
+    /// Regression: 5,000 of 5,000 devices were moved when production itself was wrong.
     @Test func whereNearlyAllAreOfTheOtherEnvironmentNoDeviceIsMoved() throws {
         let (count, bench) = try moved(100, of: 2_000)
         #expect(count == 0)
@@ -142,7 +143,7 @@ import UpgradeRules
         #expect(try moved(100, of: 10).moved == 10)
     }
 
-    /// What is left to the next life of the process, or to a small campaign, is too little to be judged by alone.
+    /// The few devices that are left to the next life of the process, or to a small campaign, are too few to judge by alone.
     @Test(arguments: [true, false])
     func thatNearlyAllAreOfTheOtherEnvironmentIsRemembered(isRestarted: Bool) throws {
         let (count, bench) = try moved(100, of: 40)
@@ -162,7 +163,7 @@ import UpgradeRules
         #expect(devices.map(\.registration.environment) == Array(repeating: .production, count: 5))
     }
 
-    /// Before enough answers have come to believe that it is the other one's.
+    /// Its own environment takes it again before enough answers have come to believe that it is of the other one.
     @Test func whomItsOwnEnvironmentTakesAgainIsNotMoved() throws {
         let bench = try DispatcherBench { $0.triesOtherEnvironment = true }
         try bench.register(1...5)
@@ -180,7 +181,7 @@ import UpgradeRules
         try bench.raise("3.0")
         bench.pass(.seconds(60))
         bench.turn()
-        // One of the two is of production, after all.
+        // One of the two belongs to production, after all.
         for _ in 0..<100 {
             bench.serve("production", turns: 1) { place, _ in
                 place == 0 ? TestLane.Reply(status: 400, reason: "BadDeviceToken") : TestLane.Reply()

@@ -9,11 +9,11 @@ import UpgradeRules
 @testable import FanOut
 @testable import HTTP2
 
-/// An app's hours hold what would begin, and nothing else.
+/// An app's hours hold work that would begin, and nothing else.
 @Suite struct HoursTests {
     private static let production = "production"
 
-    /// From 08:00 to 22:00 in a zone in which it is `hour` when the test begins.
+    /// Hours from 08:00 to 22:00, in a zone in which it is `hour` when the test begins.
     private func bench(at hour: Int64, change: (inout AppRoute) -> Void = { _ in }) throws -> DispatcherBench {
         let start = try FanOutBench().clock.now.seconds
         let zone = LocalZone(name: "Test/Zone") { _ in hour * 3600 - start % 86_400 }
@@ -25,7 +25,7 @@ import UpgradeRules
         }
     }
 
-    /// To the moment at which hours begin or end.
+    /// Passes to the moment at which hours begin or end.
     private func pass(_ bench: DispatcherBench) throws {
         let now = bench.now
         let window = try #require(bench.route.hours).window(at: now)
@@ -57,7 +57,7 @@ import UpgradeRules
         let out = bench.lane.waiting(at: Self.production)
         #expect(out > 0 && out < 500, "a probe")
         try pass(bench)
-        // Two of them want to be tried again within seconds.
+        // Two of them are due for a retry within seconds.
         bench.turn(
             bench.lane.answer(Self.production) { place, _ in
                 TestLane.Reply(status: place < 2 ? 429 : 200, reason: place < 2 ? "TooManyRequests" : "")
@@ -89,7 +89,7 @@ import UpgradeRules
         #expect(try bench.bench.campaign().state == .completed && bench.counts.accepted == 500)
     }
 
-    /// A pause takes it back: who has the time to pause has the time to wait.
+    /// A pause cancels the hurry: an operator who has the time to pause has the time to wait.
     @Test func aPauseEndsTheHurry() throws {
         let bench = try bench(at: 3)
         try bench.register(1...500)
@@ -120,7 +120,7 @@ import UpgradeRules
         #expect(try bench.bench.campaign().state == .completed)
     }
 
-    /// Each wave's force begins with its pushes.
+    /// Each wave comes into force with its first pushes.
     @Test func noWaveBeginsAtNight() throws {
         let bench = try bench(at: 21) {
             $0.waves = WavePlan(ends: [5_000, 10_000])

@@ -9,7 +9,7 @@ import Testing
 
 @testable import FanOut
 
-/// A service that answers late, and one that does not, over real TLS: how many connections the relay finds that it needs.
+/// A service that answers late, and one that does not, over real TLS: the number of connections that the relay opens for each.
 @Suite(.serialized, .ownMachine) struct LatencyLiveTests {
     @Test func connectionsGrowByThemselvesUntilTheLatencyIsHidden() throws {
         let latency = Duration.milliseconds(200)
@@ -37,8 +37,8 @@ import Testing
         try bench.raise()
         let end = try bench.wait(for: .completed, deadline: .seconds(60))
         #expect(end.figures.counts.accepted == 20_000)
-        // Sixteen are allowed. Four, where the machine was so busy that even the quickest answer of a thousand took long;
-        // and where the answers took long on the whole, the service was none that is quick.
+        // Sixteen are allowed. Four may open if the machine was so busy that even the quickest answer of a thousand took long.
+        // If the answers took long on average, the service was not quick.
         let answers = try #require(bench.fanOut).laneFigures[0].latency
         let isQuick = answers.seconds / Double(answers.count) < 0.01
         let opened = bench.production.figures.connectionsOpened

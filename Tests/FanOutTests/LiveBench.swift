@@ -24,12 +24,12 @@ final class LiveBench {
     var store: any TestStore { bench.store }
     var lines: LogLines { bench.lines }
     let production: PushSimulator
-    /// The world of development builds, where the test has one.
+    /// The world of development builds, if the test has one.
     private(set) var sandbox: PushSimulator?
-    /// Where it will be, where nobody listens at first.
+    /// The sandbox's later port, if no server listens there at first.
     private let sandboxPlace: Loopback.ReservedPort?
     private(set) var fanOut: FanOut?
-    /// What `raise` asked for last: the campaign that the tests wait for.
+    /// The version of the last `raise`, whose campaign the tests wait for.
     private var required = Version.zero
 
     init(
@@ -71,7 +71,7 @@ final class LiveBench {
         return simulator
     }
 
-    /// The sandbox that was away is there.
+    /// Starts the sandbox that was away.
     func sandboxComes() throws {
         let port = try #require(sandboxPlace).port
         sandbox = try Self.simulator(bench, "sandbox", FaultScript()) { $0.port = port }
@@ -88,7 +88,7 @@ final class LiveBench {
     // MARK: The relay's side
 
     /// - Parameters:
-    ///   - issued: how old the provider token is that an earlier run kept; nil: there was none.
+    ///   - issued: the age of the provider token that an earlier run kept; nil: there was none.
     ///   - change: changes the app's route.
     func start(
         lanes: Int = 1, issued age: Duration? = nil, change: (inout AppRoute) throws -> Void = { _ in }
@@ -108,7 +108,7 @@ final class LiveBench {
             change: change)
     }
 
-    /// As a restart does, before `start`.
+    /// Stops the relay as a restart does; `start` starts it again.
     func stop() {
         fanOut?.stop(within: .seconds(60))
         fanOut = nil
@@ -147,7 +147,7 @@ final class LiveBench {
         try #require(try store.device(Self.app, token: Self.token(number)))
     }
 
-    /// Tokens that were given up.
+    /// The number of tokens that were given up.
     func retired() throws -> Int { try bench.retired() }
 
     func raise(_ version: String = "2.0", canary: [String]? = nil) throws {
@@ -169,7 +169,7 @@ final class LiveBench {
         fanOut?.poke()
     }
 
-    /// The campaign that `raise` began, once it has come to `state` and nothing of it is on its way any more.
+    /// Returns the campaign that `raise` began, once it has come to `state` and none of its pushes is on its way.
     func wait(for state: CampaignState, deadline: Duration = .seconds(60)) throws -> CampaignRecord {
         var found: CampaignRecord?
         func newest() throws -> CampaignRecord? {
@@ -181,12 +181,12 @@ final class LiveBench {
             else { return false }
             // Until the fan-out has looked, it sends one batch after the other: between two, nothing is on its way.
             if state.isFinal, fanOut.campaigns.contains(campaign.key) { return false }
-            // Once more: the last batch may have been recorded between the two.
+            // Read again: the last batch may have been recorded between the two checks.
             found = try newest()
             return found != nil
         }
         guard isThere, let found else {
-            // No `#require`: that it is not there yet is no failure where the caller waits again.
+            // No `#require`: a campaign that is not there yet is no failure if the caller waits again.
             let figures =
                 fanOut.map {
                     "\($0.campaigns) \($0.faults()) \($0.figures(of: (try? campaign().key) ?? CampaignKey(row: 0))) \($0.laneFigures)"
@@ -197,12 +197,12 @@ final class LiveBench {
         return found
     }
 
-    /// Moves the clock on until the campaign has come to `state`: what waits for its schedule is due at each step. None is
-    /// made while pushes are on their way, so that it takes few however slow the machine is.
+    /// Moves the clock on until the campaign has come to `state`: each step makes the waiting retries due. The clock stands
+    /// while pushes are on their way, so that few steps are needed however slow the machine is.
     func passTime(to state: CampaignState, by step: Duration) throws -> CampaignRecord {
         for _ in 0..<60 {
             let isLanded = try until {
-                // Right after the rise there is none yet.
+                // Right after the raise there is no campaign yet.
                 guard let campaign = try store.campaigns(before: nil, limit: 1).first,
                     campaign.requirement.version == required
                 else { return false }
@@ -216,18 +216,19 @@ final class LiveBench {
         return try wait(for: state)
     }
 
-    /// False when `deadline` passes before `condition` holds.
+    /// Returns false when `deadline` passes before `condition` holds.
     func until(deadline: Duration = .seconds(60), _ condition: () throws -> Bool) rethrows -> Bool {
         let end = ContinuousClock.now + deadline
         while ContinuousClock.now < end {
             if try condition() { return true }
-            // Most of what changes a campaign is told in the log; the rest, that the last answers came in, is asked for.
+            // Most changes of a campaign are logged; the arrival of the last answers is not, and is polled.
             lines.waitForNext(atMost: .milliseconds(20))
         }
         return false
     }
 
-    /// The fault's row of the table in the closing note: tried, lost, sent twice, tokens given up, until all was sent.
+    /// Prints the fault's row of the table in the closing note: tried, lost, sent twice, tokens given up, time until all was
+    /// sent.
     func tell(_ fault: String, since began: ContinuousClock.Instant) throws {
         let campaign = try campaign()
         let lost =
@@ -242,7 +243,7 @@ final class LiveBench {
 }
 
 extension CampaignCounts {
-    /// CONTRACT: always.
+    /// CONTRACT: holds at all times.
     var addsUp: Bool {
         let parts: [Int64] = [
             pending, inFlight, accepted, retrying, rejected, unregistered, expired, filtered, cancelled,

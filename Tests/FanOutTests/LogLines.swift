@@ -2,7 +2,7 @@
 import Foundation
 import Synchronization
 
-/// Log messages as they come, for tests that wait for one.
+/// Log messages as they come, for tests that wait for one of them.
 final class LogLines: Sendable {
     private let messages = Mutex<[String]>([])
     private let news = NSCondition()
@@ -25,7 +25,7 @@ final class LogLines: Sendable {
         _ = news.wait(until: Date(timeIntervalSinceNow: rest / .seconds(1)))
     }
 
-    /// False when `deadline` passes first.
+    /// Returns false when `deadline` passes first.
     func wait(for message: String, deadline: Duration) -> Bool {
         let end = Date(timeIntervalSinceNow: deadline / .seconds(1))
         news.lock()

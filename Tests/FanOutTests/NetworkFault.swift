@@ -5,24 +5,24 @@ import RelayEngine
 import TestPeers
 import Testing
 
-/// One thing that goes wrong between us and the push service, as a peer on loopback plays it.
+/// One fault between the relay and the push service, as a peer on loopback plays it.
 ///
-/// Unless a case says otherwise the first connection answers `healthy` pushes and then misbehaves; all later ones are well.
+/// Unless a case differs, the first connection answers `healthy` pushes and then misbehaves; all later connections behave well.
 struct NetworkFault: Sendable, CustomTestStringConvertible {
     let testDescription: String
     var manner = PeerManner()
     var configure: @Sendable (inout PoolConfiguration) -> Void = { _ in }
-    /// Pushes that the peer may see more than once, at most: what was in flight with an unknown outcome, or refused.
+    /// The most pushes that the peer may see more than once: those in flight with an unknown outcome, and refused ones.
     var repeated = 0
-    /// Pushes that are put on a connection once more, at most.
+    /// The most pushes that are put on a connection once more.
     var resends = Int.max
-    /// Whether pushes wait for a connection for so long that they come back, and are read anew: what was refused before counts
-    /// as no attempt then.
+    /// Whether pushes wait for a connection so long that they come back and are read anew: earlier refusals then count as no
+    /// attempt.
     var handsBack = false
     /// Connections that the whole campaign takes.
     var connections = 2
-    /// The longest time in which no push was answered. The library's own time-outs, for a connection that is dead without
-    /// anybody's noticing, come to 15 s; what is noticed takes a tenth of that, and what a test waits for has `impatient`.
+    /// The longest time without an answer. The library's own time-outs, for a connection that dies unnoticed, come to 15 s; a
+    /// noticed fault takes a tenth of that. Faults that a test must wait for use `impatient`.
     var rest: ClosedRange<Duration> = .zero ... .seconds(15)
     let script: ScriptedPeer.Script
 
@@ -38,7 +38,7 @@ struct NetworkFault: Sendable, CustomTestStringConvertible {
         manner.maximumStreams = Self.streams
     }
 
-    /// The first connection does `steps` when its healthy time is over, and answers nothing any more.
+    /// After its healthy time, the first connection does `steps` and answers nothing more.
     init(_ name: String, then steps: @escaping @Sendable (SeenRequest) -> [Step]) {
         self.init(
             name,
@@ -49,7 +49,7 @@ struct NetworkFault: Sendable, CustomTestStringConvertible {
         repeated = Self.streams
     }
 
-    /// The first connection does `steps` instead of answering, and goes on answering the others.
+    /// The first connection does `steps` instead of one answer, and goes on answering the other requests.
     init(_ name: String, once steps: @escaping @Sendable (SeenRequest) -> [Step]) {
         self.init(
             name,
@@ -64,8 +64,8 @@ struct NetworkFault: Sendable, CustomTestStringConvertible {
         return fault
     }
 
-    /// Time-outs that a test can wait for, and that the well-behaved connection after the first keeps to, although its
-    /// thread may have to wait for a processor.
+    /// Time-outs that a test can wait for, and that the well-behaved second connection keeps, although its thread may have to
+    /// wait for a processor.
     private static let impatient: @Sendable (inout NetworkFault) -> Void = {
         $0.configure = {
             $0.connection.pingAfterSilence = .milliseconds(500)
@@ -116,7 +116,7 @@ struct NetworkFault: Sendable, CustomTestStringConvertible {
         },
     ]
 
-    // MARK: What the server says about connections and streams
+    // MARK: The server's frames about connections and streams
 
     private static let words: [NetworkFault] = [
         NetworkFault(
@@ -139,7 +139,7 @@ struct NetworkFault: Sendable, CustomTestStringConvertible {
             $0.repeated = 3 * streams
             $0.handsBack = true
             $0.connections = 4
-            // 1 s, 2 s and 4 s, although each connection had its good answers.
+            // Waits of 1 s, 2 s and 4 s, although each connection had its good answers.
             $0.rest = .seconds(4) ... .seconds(45)
         },
         NetworkFault(
@@ -226,7 +226,7 @@ struct NetworkFault: Sendable, CustomTestStringConvertible {
         NetworkFault(
             "an HPACK bomb",
             then: { request in
-                // 4000 bytes once, then one byte for each repetition: 16,000 of them are 64 MB.
+                // 4000 bytes once, then one byte for each repetition: 12,000 of them are 47 MB.
                 let bomb =
                     Frame.indexed("x-bomb", String(repeating: "b", count: 3900))
                     + [UInt8](repeating: Frame.newestField, count: 12_000)
@@ -281,7 +281,7 @@ struct NetworkFault: Sendable, CustomTestStringConvertible {
             })
     }
 
-    /// A thousand of them, to be written at once.
+    /// A thousand copies of the frame, written at once.
     private static func many(_ frame: [UInt8]) -> [UInt8] { Array(repeatElement(frame, count: 1000).joined()) }
 
     static let all = cuts + words + answers + refusals + floods

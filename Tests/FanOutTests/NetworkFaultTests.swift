@@ -9,7 +9,7 @@ import RelayStore
 import TestPeers
 import Testing
 
-/// The whole way, from the store to a peer that misbehaves and back into the ledger: nothing is lost, and what goes out
+/// The whole way, from the store to a peer that misbehaves and back into the ledger: nothing is lost, and a push that is sent
 /// again is the same push.
 @Suite(.ownThread) struct NetworkFaultTests {
     @Test(.timeLimit(.minutes(60)), arguments: NetworkFault.all)
@@ -21,8 +21,8 @@ import Testing
         defer { peer.stop() }
         var pool = PoolConfiguration(.apns, egress: .direct, origin: Origin(host: "127.0.0.1", port: peer.port))
         pool.dialer.egress.trustedCertificates = identity.authorityPath
-        // On a busy machine one connection may be full for so long that another is rightly dialed beside it. What is looked at
-        // here is whether it is replaced.
+        // On a busy machine one connection may be full for so long that another is rightly dialed beside it. This test checks
+        // only whether it is replaced.
         pool.maximumConnections = 1
         fault.configure(&pool)
         try bench.register(NetworkFault.devices)
@@ -34,7 +34,7 @@ import Testing
         let counts = try bench.campaign().figures.counts
         try #require(isComplete, "\(counts) \(fanOut.faults())")
 
-        // The ledger: all accepted, each with at least as many attempts as the peer saw.
+        // The ledger: all are accepted, each with at least as many attempts as the peer saw.
         let state = peer.state.now
         #expect(counts.accepted == Int64(NetworkFault.devices), "\(counts)")
         let seen = Dictionary(grouping: state.requests) { $0.headers[":path"] ?? "" }
@@ -42,7 +42,7 @@ import Testing
             let requests = seen["/3/device/\(delivery.token)"] ?? []
             #expect(delivery.state == .accepted && delivery.reason == nil)
             #expect(delivery.attempts >= (fault.handsBack ? 1 : max(1, requests.count)))
-            // The window that never opens keeps whole requests from the peer; nothing else does.
+            // Every push reached the peer, whatever the fault.
             #expect(!requests.isEmpty, "\(delivery) was never sent")
         }
         // The peer: every repetition is the same push to the last byte.
@@ -57,7 +57,7 @@ import Testing
         #expect(
             state.connections == fault.connections,
             "\(fanOut.laneFigures.map { ($0.retirementsByReason, $0.dials, $0.dialFailures) })")
-        // Nothing is wrong any more, and nobody is told that something is.
+        // Nothing is wrong any more, and no fault is shown.
         #expect(fanOut.faults().isEmpty)
         let rest = rest(state)
         #expect(fault.rest.contains(rest), "\(rest)")
@@ -82,7 +82,7 @@ import Testing
         defer { fanOut.stop(within: .zero) }
         try bench.raise("2.0")
         fanOut.poke()
-        // All others are accepted. The clock stands, so what was refused is not tried again before its time.
+        // All others are accepted. The clock stands, so the refused push is not tried again before its time.
         try bench.wait { try bench.counts().map { $0.retrying == 1 && $0.pending == 0 } ?? false }
         func tries(_ state: ScriptedPeer.State) -> Int {
             state.requests.count { $0.headers[":path"] == "/3/device/\(token)" }
@@ -114,7 +114,7 @@ import Testing
         defer { fanOut.stop(within: .zero) }
         try bench.raise("2.0")
         fanOut.poke()
-        // Neither is the campaign suspended nor the push given up. The clock stands, so it is not tried again yet.
+        // The campaign is not suspended, and the push is not given up. The clock stands, so it is not tried again yet.
         try bench.wait { try bench.counts().map { $0.retrying == 1 && $0.pending == 0 } ?? false }
         #expect(try bench.campaign().figures.counts.accepted == 99)
         #expect(try bench.campaign().state == .running)

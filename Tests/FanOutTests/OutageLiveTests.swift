@@ -10,7 +10,7 @@ import Testing
 @testable import FanOut
 @testable import PushSimulator
 
-/// A push service that answers 5xx to everything is left alone until a few pushes find out that it is well again.
+/// A push service that answers 5xx to everything gets no pushes until a probe of a few finds that it is well again.
 ///
 /// The clock stands still: a probe leaves when the test lets its time come, and every request is counted.
 @Suite(.serialized, .ownThread) struct OutageLiveTests {
@@ -43,8 +43,9 @@ import Testing
 
     private func counts(of bench: LiveBench) -> Comment { "\((try? recorded(bench)) as Any)" }
 
-    /// Waits until all but those that met the outage are sent, and lets their time come: 15 minutes and a quarter. The clock
-    /// passes less than the 50 minutes of a provider token in all, for the push service's own stands still.
+    /// Waits until all pushes but those that met the outage are sent, and lets the time of those come: 15 minutes and a
+    /// quarter. In all, the clock passes less than the 50 minutes of a provider token, because the push service's own clock
+    /// stands still.
     private func finish(_ bench: LiveBench, _ devices: Int, inVain vain: Int) throws -> CampaignRecord {
         let isSent = try bench.until(deadline: .seconds(180)) {
             try recorded(bench)?.accepted == Int64(devices - vain)
@@ -55,15 +56,15 @@ import Testing
         return try bench.wait(for: .completed, deadline: .seconds(180))
     }
 
-    /// Waits until so many pushes are recorded as to be tried again.
+    /// Waits until `retrying` pushes are recorded for a retry.
     private func settle(_ bench: LiveBench, retrying: Int) throws {
         let isThere = try bench.until { try recorded(bench)?.retrying == Int64(retrying) }
         try #require(isThere, counts(of: bench))
     }
 
-    /// Lets the time of probe number `number`, from 1, come.
+    /// Lets the time of probe `number`, counted from 1, come.
     private func passPause(_ bench: LiveBench, before number: Int) {
-        // A quarter of jitter.
+        // The pause has up to a quarter of jitter.
         bench.clock.advance(by: .milliseconds(min(300_000, 10_000 << Int64(number - 1)) * 5 / 4))
         bench.fanOut?.poke()
     }
@@ -76,7 +77,7 @@ import Testing
         try bench.raise()
         try #require(bench.lines.wait(for: Self.begins, deadline: .seconds(60)))
         try settle(bench, retrying: Self.first)
-        // Less than the 15 minutes of those that met it.
+        // The five probes take less than the 15 minutes of the pushes that met the outage.
         for number in 1...5 {
             passPause(bench, before: number)
             try settle(bench, retrying: Self.first + number * Self.probe)
@@ -98,7 +99,7 @@ import Testing
         let isSent = try bench.until { try recorded(bench)?.accepted == Int64(Self.devices - vain) }
         try #require(isSent, counts(of: bench))
         #expect(bench.until { self.fault(bench) == nil })
-        // What met the outage waits for its own schedule.
+        // The pushes that met the outage wait for their own schedule.
         #expect(try recorded(bench)?.retrying == Int64(vain))
         #expect(bench.production.figures.requests == Self.devices)
         let end = try finish(bench, Self.devices, inVain: vain)
@@ -109,7 +110,7 @@ import Testing
         #expect(bench.lines.count(of: Self.begins) == 1 && bench.lines.count(of: Self.ends) == 1)
     }
 
-    /// One connection: the service sees the pushes in the order of their batches, which are of 500.
+    /// One connection: the service sees the pushes in the order of their batches of 500.
     @Test func anOutageInMidCampaignStopsIt() throws {
         let devices = 12_000
         let bench = try bench(Self.outage(after: 1_000), maximumStreams: 50) { $0.production.maximumConnections = 1 }
@@ -124,8 +125,8 @@ import Testing
         }
         try #require(isQuiet, counts(of: bench))
         let sent = bench.production.figures.requests
-        // The first batch, three that had good answers, and 17 that may be on their way at once. What of those had not left
-        // yet was called back: how much depends on who is quicker.
+        // The first batch, three that had good answers, and 17 that may be on their way at once. Pushes of those that had not
+        // left yet were called back: how many depends on which thread is quicker.
         print("an outage after 1000 of \(devices): \(sent - 1_000) in vain")
         #expect((1_020...64 + 20 * 500).contains(sent), "\(sent)")
         try bench.production.play(FaultScript())
@@ -137,7 +138,7 @@ import Testing
         #expect(bench.production.figures.duplicates == 0)
     }
 
-    /// 60 in each 436 to 500.
+    /// 60 bad answers in each 436 to 500.
     @Test func badAnswersAmongGoodOnesHoldNothing() throws {
         var script = FaultScript()
         script.serviceErrors = .init(afterN: 700, count: 60)
@@ -155,12 +156,12 @@ import Testing
         try bench.register(1...1_000)
         try bench.raise()
         try settle(bench, retrying: Self.first)
-        // Without it the first probe would leave now.
+        // Without Retry-After the first probe would leave now.
         bench.clock.advance(by: .seconds(119))
         bench.fanOut?.poke()
         #expect(!bench.production.wait(forRequests: Self.first + 1, deadline: .milliseconds(500)))
         try bench.production.play(FaultScript())
-        // A quarter of jitter, and what it takes to a whole tenth of a second.
+        // A quarter of jitter, and the rounding up to a whole tenth of a second.
         bench.clock.advance(by: .seconds(32))
         bench.fanOut?.poke()
         let end = try bench.wait(for: .completed)
@@ -179,9 +180,9 @@ import Testing
                 try bench.store.move(key, event, at: bench.clock.now))
             bench.fanOut?.poke()
         }
-        // The fault is shown a moment after the pushes are recorded; that it is gone would say nothing before.
+        // The fault is shown a moment after the pushes are recorded; before that, its absence would prove nothing.
         try #require(bench.until { self.fault(bench) != nil })
-        // Nothing waits for the service while no campaign sends, and who resumes asks at once.
+        // Nothing waits for the service while no campaign sends, and a resumed campaign asks at once.
         try move(.paused)
         try #require(bench.until { self.fault(bench) == nil })
         #expect(bench.production.figures.requests == Self.first)
@@ -223,7 +224,7 @@ import Testing
             return figures.shardRequestsOut + figures.retryRequestsOut == 0
         }
         try #require(isQuiet)
-        // Batches are small: the sample is full after several. How many leave meanwhile is a matter of the pace.
+        // Batches are small: the sample is full after several. How many leave until then depends on the pace.
         let sent = bench.production.figures.requests
         #expect(sent >= OutageHold.sample, "\(sent)")
         try bench.production.play(FaultScript())
@@ -259,7 +260,7 @@ import Testing
 
     // MARK: Two services
 
-    /// A thousand, of which every tenth is a development build.
+    /// A thousand devices; every tenth is a development build.
     private func registerBoth(_ bench: LiveBench) throws {
         for first in stride(from: 1, to: 1_000, by: 10) {
             try bench.register(first..<first + 9)
@@ -309,7 +310,7 @@ import Testing
         #expect(end.figures.counts.accepted == 1_000)
     }
 
-    /// Production goes on as if the sandbox did not exist, whoever registered first.
+    /// Production goes on as if the sandbox did not exist, although the sandbox's devices registered first.
     @Test(arguments: [1_000, 3_000])
     func anOutageOfTheSandboxDoesNotHoldProduction(sandbox: Int) throws {
         let production = 10_000

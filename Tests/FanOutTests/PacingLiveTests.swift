@@ -78,7 +78,7 @@ import UpgradeRules
 
     @Test func theStatusForetellsTheEnd() throws {
         let bench = try LiveBench()
-        // A fifth has no user: they take no time.
+        // A fifth has no user and takes no time.
         try bench.register(1...500) { $0 % 5 == 0 ? nil : LiveBench.telephone($0) }
         try bench.start { $0.pace = Pace(ratePerSecond: 50) }
         try bench.raise()
@@ -99,7 +99,7 @@ import UpgradeRules
         _ = try bench.wait(for: .completed)
         let took = (ContinuousClock.now - asked) / .seconds(1)
         let left = Double(try #require(told?.left))
-        // Within a tenth; whole seconds are told. A machine that stands still takes longer, never less.
+        // Within a tenth; the status shows whole seconds. A machine that stands still takes longer, never less.
         #expect(took >= left * 0.9 - 1 && took <= left * 2 + 10, "\(left) s foretold, \(took) s taken")
     }
 
@@ -123,7 +123,7 @@ import UpgradeRules
             sent += current.devices
             #expect(record.figures.counts.accepted == sent && record.figures.counts.addsUp)
             #expect(bench.production.figures.requests == Int(sent))
-            // Not before its time.
+            // The next wave does not begin before its time.
             bench.clock.advance(by: .seconds(590))
             bench.fanOut?.poke()
             #expect(!bench.production.wait(forRequests: Int(sent) + 1, deadline: .milliseconds(500)))
@@ -133,7 +133,7 @@ import UpgradeRules
         let end = try bench.wait(for: .completed)
         #expect(end.figures.counts.accepted == 1_000)
         #expect(end.figures.waves.list.map(\.accepted) == end.figures.waves.list.map(\.devices))
-        // Some five percent, and not the first five that were registered.
+        // About five percent, and not the first five that were registered.
         #expect((20...90).contains(end.figures.waves.list[0].devices))
     }
 

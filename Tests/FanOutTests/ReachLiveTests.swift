@@ -13,7 +13,7 @@ import UpgradeRules
 @testable import FanOut
 @testable import PushSimulator
 
-/// A push service that cannot be reached costs its own pushes some time, and nobody else anything.
+/// A push service that cannot be reached delays its own pushes, and nothing else.
 @Suite(.ownThread) struct ReachLiveTests {
     private static let devices = 1_000
     private static let fault = "apns:\(LiveBench.app.app)"
@@ -32,14 +32,14 @@ import UpgradeRules
 
     /// A thousand devices, some of which are development builds.
     private func register(_ bench: LiveBench, sandbox: Set<Int>) throws {
-        // In their order, so that the first batches hold what the test says.
+        // Registered in order, so that the first batches hold the devices that the test names.
         for number in 1...Self.devices {
             try bench.register([number], environment: sandbox.contains(number) ? .sandbox : .production)
         }
     }
 
-    /// Lets the time of what waits for the sandbox come, also while that is not dialled for some seconds yet: 33 minutes at
-    /// most, for a provider token lives 50.
+    /// Lets the time of the pushes that wait for the sandbox come, also while it is not dialed for some seconds yet: 33 minutes
+    /// at most, because a provider token lives 50.
     private func finish(_ bench: LiveBench) throws -> CampaignRecord {
         for _ in 0..<100 {
             bench.clock.advance(by: .seconds(20))
@@ -78,7 +78,7 @@ import UpgradeRules
         #expect(bench.fanOut?.faults()[Self.fault] == nil)
         let key = try bench.campaign().key
         #expect(bench.until { bench.fanOut?.figures(of: key).trouble == fault })
-        // The clock stands: each was told once that it has to wait, and none comes back before its time.
+        // The clock stands: each was put back once, and none is retried before its time.
         let tally = try #require(bench.fanOut?.work.tallies[LiveBench.app])
         #expect(tally.retriedBy == ["NoConnection": sandbox.count])
         #expect(try bench.campaign().figures.counts.addsUp)
@@ -92,7 +92,7 @@ import UpgradeRules
         #expect(bench.lines.count(of: "cannot reach the push service") == 1)
     }
 
-    /// What waits for the sandbox is due at the start, and goes first.
+    /// Pushes that wait for the sandbox are due at the start, and go first.
     @Test func afterARestartItHoldsUpNothingEither() throws {
         let bench = try LiveBench(sandboxIsAway: true)
         let sandbox = Set(stride(from: 5, through: Self.devices, by: 10))
@@ -122,7 +122,7 @@ import UpgradeRules
         #expect(bench.production.figures.duplicates == 0)
     }
 
-    /// Back-off: each dial comes twice as long after the last one, and what waits is due with it.
+    /// Back-off: each dial comes twice as long after the last one, and the waiting pushes are due with it.
     @Test func whatWaitsForTheSandboxDoesNotSpin() throws {
         let bench = try FanOutBench(clockRuns: true)
         let nobody = try Loopback.ReservedPort()
@@ -141,7 +141,7 @@ import UpgradeRules
         try bench.raise("2.0")
         fanOut.poke()
         try bench.wait { fanOut.laneFigures[0].dialFailures >= 4 }
-        // In this order: each later one may have gone on.
+        // Read in this order: each later figure may have gone on.
         let retries = fanOut.work.tallies[FanOutBench.app]?.retriedBy["NoConnection"] ?? 0
         let figures = fanOut.laneFigures[0]
         let passed = ContinuousClock.now - began
@@ -153,9 +153,9 @@ import UpgradeRules
         #expect(figures.requestsSent == 0)
     }
 
-    // MARK: What was called back
+    // MARK: Pushes that are called back
 
-    /// A peer that answers so many requests and then nothing.
+    /// A peer that answers `answers` requests and then nothing.
     private func peer(_ identity: TestIdentity, answers: Int) throws -> ScriptedPeer {
         var manner = PeerManner()
         manner.maximumStreams = 10
@@ -166,7 +166,7 @@ import UpgradeRules
         var pool = PoolConfiguration(.apns, egress: .direct, origin: Origin(host: "127.0.0.1", port: peer.port))
         pool.dialer.egress.trustedCertificates = identity.authorityPath
         pool.maximumConnections = 1
-        // However busy the machine is: the connection ends when the test says so.
+        // However busy the machine is, the connection ends only when the test ends it.
         pool.requestTimeout = .seconds(600)
         pool.connection.pingAfterSilence = .seconds(600)
         return pool
@@ -201,7 +201,7 @@ import UpgradeRules
             let other = try self.peer(identity, answers: .max)
             defer { other.stop() }
             fanOut.reroute([bench.route(pool(other, identity), timeToLive: .seconds(3_600))])
-            // What had not left is back: all that is on its way is on the connection.
+            // Pushes that had not left are back: all that are on their way are on the connection.
             try bench.wait { try out(bench, fanOut) <= 500 }
             peer.stop()
             try #require(bench.lines.wait(for: "the campaign is complete", deadline: .seconds(60)))
@@ -226,7 +226,7 @@ import UpgradeRules
         }
     }
 
-    // MARK: What is told
+    // MARK: Reports
 
     private enum End: CaseIterable { case paused, cancelled, expired }
 

@@ -10,7 +10,7 @@ import Testing
 
 @testable import FanOut
 
-/// What the fan-out does with outcomes that the store cannot take, and how long it records without looking up.
+/// Outcomes that the store cannot take, and how long the fan-out records without looking up.
 @Suite(.serialized, .ownThread) struct RecordingTests {
     private static let leftOut = "outcomes of devices that have gone from the store are left out"
     private static let givenUp = "outcomes that the store cannot take are given up"
@@ -47,8 +47,8 @@ import Testing
 
     // MARK: Devices that go
 
-    /// Three shards have a batch each on its way while somebody else holds the store and deletes a device of each, the first or
-    /// the last, which the batch's row refers to.
+    /// Three shards have a batch each on its way while another connection holds the store and deletes a device of each, the
+    /// first or the last, to which the batch's row refers.
     @Test func devicesThatAreDeletedWhileTheirPushesAreOutCostNobodyElse() throws {
         let bench = try StoreFaultBench()
         try bench.register(60)
@@ -58,7 +58,7 @@ import Testing
         let fanOut = try bench.fanOut(onClock: { once.look() })
         defer { fanOut.stop(within: .seconds(5)) }
         let store = bench.store
-        // The first batch is recorded and the next ones are not yet read.
+        // The first batch is recorded and the next ones are not read yet.
         once.set { Self.hasOutcomes(store) && (try? outsider.administer("BEGIN IMMEDIATE")) != nil }
         try bench.raise("2")
         fanOut.poke()
@@ -74,7 +74,7 @@ import Testing
         #expect(bench.wait { fanOut.faults().isEmpty })
     }
 
-    /// Two pushes are to be tried again, and one of their devices is deleted before that: it is then like one whose user logged
+    /// Two pushes wait for a retry, and one of their devices is deleted before it: its push ends like that of a user who logged
     /// out.
     @Test func aDeviceThatIsDeletedBeforeItsRetryEndsFiltered() throws {
         let bench = try StoreFaultBench {
@@ -99,8 +99,8 @@ import Testing
         #expect(faults.isEmpty, "\(faults)")
     }
 
-    /// A rule of the schema that no outcome keeps: the campaign stands still and says why, instead of sending into nothing
-    /// or holding up all others, and goes on when it is gone.
+    /// A rule of the schema that no outcome keeps: the campaign is suspended with the reason, instead of sending in vain or
+    /// holding up all others, and goes on when the rule is gone.
     @Test func aCampaignWhoseOutcomesTheStoreNeverTakesIsSuspended() throws {
         let bench = try StoreFaultBench()
         try bench.register(20)
@@ -127,15 +127,15 @@ import Testing
 
     // MARK: Audiences in which everybody is filtered
 
-    /// Nothing goes out, so nothing but the thread itself makes it look up.
+    /// Nothing is sent, so only the thread itself makes it look up.
     @Test func aPauseIsSeenWhileEverybodyIsFiltered() throws {
         let bench = try StoreFaultBench()
-        // They have what is required.
+        // All devices have the required version.
         try bench.register(20_000)
         let once = Once()
         let fanOut = try bench.fanOut(onClock: { once.look() }) {
             $0.recordingTurn = .zero
-            // Whoever does not look at once looks never.
+            // A thread that does not look at once never looks.
             $0.watchInterval = .seconds(3_600)
         }
         defer { fanOut.stop(within: .seconds(5)) }
@@ -152,7 +152,7 @@ import Testing
         try #require(bench.wait { once.isDone && fanOut.campaigns.isEmpty })
         let paused = try #require(bench.campaign())
         #expect(paused.state == .paused)
-        // What was read before the thread looked up: batches of 10, as many as the open streams are worth.
+        // The devices that were read before the thread looked up: batches of 10, as many as the open streams are worth.
         #expect(
             paused.figures.counts.filtered > 0 && paused.figures.counts.filtered < 10_000, "\(paused.figures.counts)")
         #expect(paused.figures.counts.audience == 20_000)

@@ -11,7 +11,7 @@ import UpgradeRules
 
 /// A reload disturbs what it changes, and nothing else.
 @Suite(.serialized, .ownThread) struct ReloadLiveTests {
-    /// Some seconds of a campaign, at a pace that a ramp slows down at first.
+    /// A campaign of some seconds, at a pace that a ramp slows down at first.
     private func bench(_ change: (inout AppRoute) -> Void = { _ in }) throws -> (bench: LiveBench, route: AppRoute) {
         let bench = try LiveBench(latency: .milliseconds(400), maximumStreams: 100)
         try bench.register(1...3_000)
@@ -41,7 +41,7 @@ import UpgradeRules
         #expect(figures.requests == 3_000 && figures.duplicates == 0)
     }
 
-    /// What the app's users read changes, and how they are reached does not: the campaign begins anew on its connections.
+    /// The text for the app's users changes, and the way to reach them does not: the campaign begins anew on its connections.
     @Test func aReloadThatChangesTheTextKeepsTheConnections() throws {
         let (bench, route) = try bench()
         try bench.raise()
@@ -57,7 +57,7 @@ import UpgradeRules
         #expect(figures.requests == 3_000 && figures.duplicates == 0)
     }
 
-    /// Another app's reload, or its end, is none of this one's business.
+    /// Another app's reload, or its end, does not concern this app.
     @Test func anotherAppsReloadDisturbsNothing() throws {
         let (bench, route) = try bench()
         var other = route

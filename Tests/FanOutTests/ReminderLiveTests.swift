@@ -34,7 +34,7 @@ import UpgradeRules
             at: bench.clock.now)
     }
 
-    /// Time goes by, for the push service too, which looks at the age of tokens.
+    /// Lets time pass, for the push service too, which checks the age of tokens.
     private func pass(_ bench: LiveBench, _ time: Duration, _ faults: FaultScript = FaultScript()) throws {
         let before = try #require(try bench.store.version(of: LiveBench.app)?.updatedAt)
         bench.clock.advance(by: time)
@@ -44,7 +44,7 @@ import UpgradeRules
         bench.fanOut?.poke()
     }
 
-    /// The campaign once so many rounds of it are over.
+    /// Returns the campaign once `rounds` rounds of it are over.
     private func wait(_ bench: LiveBench, rounds: Int) throws -> CampaignRecord {
         let isThere = try bench.until {
             let campaign = try bench.campaign()
@@ -64,7 +64,7 @@ import UpgradeRules
         try bench.raise()
         let first = try bench.wait(for: .completed)
         #expect(first.figures.counts.accepted == 2_599 && first.figures.rounds.isEmpty)
-        // Of 2,599 these have upgraded, are gone or have no user.
+        // 1,502 of the 2,599 have upgraded, are gone or have no user.
         try upgrade(bench, Array(1...1_500))
         try bench.remove(1_501)
         try bench.register(1_502...1_502, telephone: { _ in nil })
@@ -86,7 +86,7 @@ import UpgradeRules
         #expect((1_503...2_499).allSatisfy { taken.count(ofToken: LiveBench.token($0)) == 2 })
         #expect((2_501...2_600).allSatisfy { taken.count(ofToken: LiveBench.token($0)) == 2 })
         #expect(try bench.store.check { _ in true } == [])
-        // The second one finds them among the ledger's rows.
+        // The second reminder finds its devices among the ledger's rows.
         try upgrade(bench, Array(1_503...2_000))
         try pass(bench, Self.day * 4)
         let last = try wait(bench, rounds: 2)
@@ -95,7 +95,7 @@ import UpgradeRules
         )
         #expect(bench.production.accepted().tokensByCount == [1: 1_502, 2: 498, 3: 599])
         #expect(try bench.store.check { _ in true } == [])
-        // And that is all.
+        // No further reminder follows.
         try pass(bench, Self.day * 30)
         #expect(
             try bench.until(deadline: .milliseconds(700)) { try bench.campaign().figures.rounds.count > 2 } == false)
@@ -157,7 +157,7 @@ import UpgradeRules
         try bench.raise("2.0")
         let first = try bench.wait(for: .completed)
         bench.stop()
-        // Begun, and nothing sent yet.
+        // The round has begun, and nothing is sent yet.
         let draft = RoundDraft(.reminder(dueAt: bench.clock.now), timeToLive: Self.day)
         #expect(try bench.store.reopen(first.key, for: draft, at: bench.clock.now) == .opened)
         let step = try bench.store.gather(first.key, atMost: 9_999, at: bench.clock.now) { row, _ in row.id % 2 == 0 }

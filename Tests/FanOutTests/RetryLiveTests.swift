@@ -37,7 +37,7 @@ import UpgradeRules
         let first = try bench.wait(for: .completed)
         #expect(first.figures.counts.accepted == 95 && first.figures.counts.rejected == 5)
         let started = try #require(first.facts.startedAt)
-        // Upgraded, removed and moved to another user since.
+        // Devices that have upgraded, were removed and moved to another user since.
         try bench.register(1...1, version: "2.0")
         try bench.remove(2)
         try bench.register(3...3, telephone: { _ in "another" })
@@ -113,7 +113,7 @@ import UpgradeRules
         try bench.register(1...100)
         try bench.start { $0.timeToLive = .seconds(600) }
         try bench.raise()
-        // The other 80, too: whoever had no turn by then would expire with those.
+        // Waits for the other 80, too: a push without a turn until then would expire with those.
         let isSent = try bench.until {
             let counts = try bench.store.campaigns(before: nil, limit: 1).first?.figures.counts
             return counts?.retrying == 20 && counts?.accepted == 80

@@ -12,8 +12,8 @@ import Testing
 
 /// No push goes out again before its time, measured where it arrives.
 ///
-/// Days pass in seconds: the clock stands still while pushes travel, and then jumps to the moment at which the ledger says
-/// that the next one is due.
+/// Days pass in seconds: the clock stands still while pushes travel, and then jumps to the moment at which the ledger's next
+/// push is due.
 @Suite(.ownThread) struct RetryPaceTests {
     private enum Reply {
         case busy, service, serviceWithTime, reset, refused, accepted
@@ -24,15 +24,15 @@ import Testing
         var reply: Reply
     }
 
-    /// What the peer was sent and said, by apns-id.
+    /// The peer's requests and answers, by apns-id.
     private final class Diary: Sendable {
         let visits = Mutex<[String: [Visit]]>([:])
 
         /// The earliest moment at which a push may come again after these visits.
         static func earliest(after visits: [Visit]) -> Timestamp? {
             guard let last = visits.last else { return nil }
-            // A refused one counts where it was sent again at once, and not where it came back unsent: on a busy machine, after five
-            // seconds (`PoolMachine.longestWait`).
+            // A refused visit is not counted here. The ledger counts it if the push was sent again at once, but not if it came
+            // back unsent, as on a busy machine after five seconds (`PoolMachine.longestWait`).
             let attempts = visits.count { $0.reply != .refused }
             func doubled(_ first: Int64, _ limit: Int64) -> Duration {
                 .seconds(min(limit, first << Int64(min(attempts - 1, 20))))
@@ -44,8 +44,8 @@ import Testing
             case .refused: return last.at
             case .accepted: return nil
             case .reset:
-                // The connection pool tries once more at once, unless no connection can be had soon. The clock stands still
-                // meanwhile: a second loss at the same moment is the ledger's.
+                // The connection pool tries once more at once, unless no connection is available soon. The clock stands still,
+                // so a second loss at the same moment is the ledger's.
                 let before = visits.dropLast().last { $0.reply != .refused }
                 let isSecond = before.map { $0.reply == .reset && $0.at == last.at } ?? false
                 return isSecond ? last.at + doubled(1, 300) : last.at
@@ -71,8 +71,8 @@ import Testing
                     Issue.record("\(id) came \(earliest - now) early after \(known)")
                 }
                 if known.last?.reply == .accepted { Issue.record("\(id) came again after it was accepted") }
-                // A throw of the dice for each visit of each push, the same for the same seed. Few streams are reset: each
-                // costs a connection, and the pool's patience with those is real time.
+                // The dice are thrown for each visit of each push, with the same result for the same seed. Few streams are
+                // reset: each costs a connection, and the pool's patience with those is real time.
                 let hash = id.utf8.reduce(seed &+ UInt64(known.count)) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
                 let reply: Reply =
                     switch hash >> 20 {
@@ -105,7 +105,7 @@ import Testing
         let visits = diary.visits.withLock { $0 }
         #expect(visits.count == 25)
         #expect(visits.values.allSatisfy { $0.last?.reply == .accepted })
-        // Attempts are what the peer saw; what was refused was no attempt, unless it came with an answer at last.
+        // Attempts are the visits that the peer saw. A refused visit was no attempt, unless the push was answered in the end.
         for delivery in try bench.deliveries() {
             #expect(delivery.state == .accepted)
             let id = PushID.text(campaign: try bench.campaign().id, device: delivery.device)

@@ -33,7 +33,8 @@ import Testing
         #expect(counts.audience == recorded.audience)
     }
 
-    /// Registered again after the audience was counted: one of them is filtered and took the place of the one that is on its way.
+    /// Devices registered again after the audience was counted: one of them is filtered and took the place of the one on its
+    /// way.
     @Test func whatIsOnItsWayToOneMoreThanWereCountedIsShownAfterTheEnd() {
         var recorded = CampaignCounts()
         recorded.filtered = 1
@@ -55,7 +56,7 @@ import Testing
         #expect(counts.inFlight == 5)
     }
 
-    /// FAULTS 3.1: 48,000 a second at the start of a wave, beside "at most 872".
+    /// FAULTS 3.1: the status showed 48,000 a second at the start of a wave, beside "at most 872".
     @Test func theRateIsNeverMoreThanThePace() {
         var figures = paced()
         let now = Timestamp(seconds: 1_000)
@@ -72,7 +73,7 @@ import Testing
 
     private static let rules = WaveRules(pause: .seconds(1_800))
 
-    /// At 10 a second, nothing on its way.
+    /// Figures at 10 a second, with nothing on its way.
     private func paced(ramp: Pace.RampUp? = nil) -> RunFigures {
         var figures = RunFigures()
         var pacer = Pacer(Pace(ratePerSecond: 10, rampUp: ramp), at: Self.start)
@@ -101,7 +102,7 @@ import Testing
     }
 
     @Test func thoseWhoAreLikelyToBeFilteredTakeNoTime() {
-        // Three of four get a push.
+        // Three of four devices get a push.
         #expect(paced().secondsLeft(counts(pending: 4_000), at: Timestamp(seconds: 0)) == 300)
         #expect(RunFigures().secondsLeft(counts(pending: 4_000), at: Timestamp(seconds: 0)) == nil)
     }
@@ -125,7 +126,7 @@ import Testing
     }
 
     @Test func eachWaveHasItsRamp() {
-        // Evenly from nothing much to 10 in 20 s: half of it in that time.
+        // The rate rises evenly from almost nothing to 10 in 20 s: half as many pushes leave in that time.
         let figures = paced(ramp: .init(from: 0.0001, over: .seconds(20)))
         let now = Timestamp(seconds: 100)
         let left = figures.secondsLeft(counts(pending: 3_200), waves: waves(ended: now), rules: Self.rules, at: now)

@@ -13,9 +13,9 @@ import Threading
 @testable import PushSimulator
 @testable import RelayEngine
 
-/// When a token that its own environment calls bad is not tried in the other one.
+/// Cases in which a token that its own environment calls bad is not tried in the other one.
 @Suite(.ownThread) struct SecondTryTests {
-    // MARK: What else the campaign was told
+    // MARK: Other answers to the campaign
 
     enum Bar: CaseIterable {
         case none, pause, otherPause, pastPause, otherIsHeld, ownIsHeld
@@ -23,7 +23,7 @@ import Threading
         case pauseInTheBatch
     }
 
-    /// What keeps first tries from a service keeps second ones from it too.
+    /// A hold that stops first tries to a service stops second tries, too.
     @Test(arguments: Bar.allCases)
     func secondTriesWaitAsFirstOnesDo(bar: Bar) throws {
         let bench = try FanOutBench()
@@ -68,7 +68,7 @@ import Threading
         #expect((batch.secondTries != nil) == isOpen)
         #expect(lane.waiting(at: "sandbox") == (isOpen ? 3 : 0))
         #expect(batch.isDeniedSecondTries == [.pause, .otherPause, .pauseInTheBatch].contains(bar))
-        // When they are back: that is all there is to be tried, whatever has come meanwhile.
+        // Once they are back, nothing is left to try, although a pause has come.
         guard isOpen else { return }
         pause(service, until: now.wall + .seconds(2), at: now.wall)
         let isSentAgain = dispatcher.sendSecondTries(batch)
@@ -77,14 +77,15 @@ import Threading
         #expect(run.lifecycle.isSending)
     }
 
-    /// As a campaign has it that sends nothing to this service: its pause is not taken up.
+    /// Pauses the credential in the provider alone, as for a campaign that sends nothing to this service: the service does not
+    /// take the pause up.
     private func pause(_ service: PushService, until time: Timestamp, at now: Timestamp) {
         service.provider.pauseCredential(until: time, by: service.server, at: now)
     }
 
     // MARK: Live
 
-    /// The pause is the credential's, which both environments know; the tokens' turn comes after it.
+    /// The pause belongs to the credential, which both environments know; the tokens' second try comes after it.
     @Test func aPauseHoldsSecondTriesAndTheyAreMadeAfterIt() throws {
         var script = FaultScript()
         script.badTokens = Set((1...10).map(LiveBench.token))
@@ -108,7 +109,7 @@ import Threading
         )
         script.refusals = nil
         try bench.production.play(script)
-        // Five minutes, and a quarter on top at most.
+        // Five minutes, and at most a quarter on top.
         bench.clock.advance(by: .seconds(376))
         fanOut.poke()
         let end = try bench.wait(for: .completed)

@@ -9,9 +9,9 @@ import UpgradeRules
 @testable import HTTP2
 @testable import RelayEngine
 
-/// What an answer makes of a ledger row, and of the campaign.
+/// The effect of an answer on a ledger row, and on the campaign.
 @Suite struct SettlementTests {
-    /// No whole tenth of a second, so that rounding shows.
+    /// Not a whole tenth of a second, so that rounding shows.
     private let now = Timestamp(milliseconds: 1_800_000_000_037)
     private let provider: APNsProvider
     private let batch: RequestBatch
@@ -158,7 +158,7 @@ import UpgradeRules
         #expect(settle(answer(403, "InvalidProviderToken"), attempts: 1).row.state == .rejected)
     }
 
-    /// Apple: "do not retry" Forbidden; a request that is malformed stays so.
+    /// Apple: "do not retry" Forbidden; a malformed request stays malformed.
     @Test(arguments: [(403, "Forbidden"), (400, "BadCollapseId"), (400, "TopicDisallowed"), (404, "BadPath")])
     func whatIsNotToBeSentAgainIsRejected(status: UInt16, reason: String) {
         let (row, settlement) = settle(answer(status, reason))

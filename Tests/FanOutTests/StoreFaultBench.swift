@@ -23,7 +23,7 @@ final class StoreFaultBench {
         configure(&configuration)
         simulator = try PushSimulator(configuration)
         try simulator.start()
-        // Nobody waits for a lock that a fault pretends.
+        // A lock that a fault pretends is not worth waiting for.
         try bench.store.administer("PRAGMA busy_timeout = 1")
     }
 
@@ -63,11 +63,11 @@ final class StoreFaultBench {
 
     func raise(_ version: String) throws { try bench.raise(version) }
 
-    /// The newest; nil where there is none, and where the store cannot be read.
+    /// The newest campaign; nil if there is none, or the store cannot be read.
     func campaign() -> CampaignRecord? { (try? bench.store.campaigns(before: nil, limit: 1))?.first }
 
-    /// Looks at each line of the log, and now and then, for what the files meet is not told there; false when `deadline`
-    /// passes before `condition` holds.
+    /// Checks at each line of the log, and every 5 ms, because faults of the files are not logged there. Returns false when
+    /// `deadline` passes before `condition` holds.
     func wait(_ deadline: Duration = .seconds(60), until condition: () throws -> Bool) rethrows -> Bool {
         let end = ContinuousClock.now + deadline
         while try !condition() {

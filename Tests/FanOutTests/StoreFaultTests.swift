@@ -12,14 +12,14 @@ import UpgradeRules
 
 @testable import FanOut
 
-/// A campaign while the store fails: what cannot be recorded is not sent, what was sent is recorded when the fault is over,
-/// and nothing is sent twice, for no process died.
+/// A campaign while the store fails: a push that cannot be recorded is not sent, a sent push is recorded when the fault is
+/// over, and nothing is sent twice, because no process died.
 @Suite(.serialized, .ownThread) struct StoreFaultTests {
     private static let devices = 120
     private static let refuses = "the store refuses"
     private static let takesAgain = "the store takes outcomes again"
 
-    /// Whether all is over that went wrong: each fault was told once when it began and once when it ended.
+    /// Whether every fault is over: each was logged once when it began and once when it ended.
     private func isCalm(_ fanOut: FanOut, _ bench: StoreFaultBench) -> Bool {
         fanOut.faults().isEmpty
             && bench.lines.count(of: Self.refuses) == bench.lines.count(of: Self.takesAgain)
@@ -27,12 +27,12 @@ import UpgradeRules
                 == bench.lines.count(of: "the store can be watched again")
     }
 
-    /// A fault at some call of the file system that a campaign makes, for a number of calls: the seed decides. With
-    /// `STORE_FAULTS=all` it comes at the first call, in the next campaign at the second, and so on. `STORE_FAULT_SEED`
-    /// repeats a run. No campaign opens a file or maps more of the log's index.
+    /// A fault at some file system call of a campaign, for a number of calls, both from the seed. With `STORE_FAULTS=all` it
+    /// comes at the first call, in the next campaign at the second, and so on. `STORE_FAULT_SEED` repeats a run. No campaign
+    /// opens a file or maps more of the log's index.
     ///
-    /// How many calls a campaign makes differs between machines, for it depends on how many answers come at once: a first
-    /// one without a fault shows about how many, and the one after it meets its fault at the first call.
+    /// The number of calls in a campaign differs between machines, because it depends on how many answers come at once. A first
+    /// campaign without a fault shows the approximate number, and the one after it meets its fault at the first call.
     @Test(arguments: [.full, .readOnly, .write, .sync, .read, .busy] as [StoreFaults.Kind])
     func aFaultAtEachMomentOfACampaignCostsNothing(kind: StoreFaults.Kind) throws {
         let environment = ProcessInfo.processInfo.environment
@@ -54,7 +54,7 @@ import UpgradeRules
         var round = 1
         while round < (isFull ? 400 : 13) {
             round += 1
-            // Some faults stay until somebody mends the disk.
+            // Some faults stay until the disk is repaired.
             let lasts = random.next() % 4 == 0 ? Int.max : Int.random(in: 1...12, using: &random)
             let completed = bench.lines.count(of: "the campaign is complete")
             try bench.raise("\(round + 1)")
@@ -62,8 +62,8 @@ import UpgradeRules
             bench.faults.arm(kind, first: first, count: lasts)
             fanOut.poke()
             if lasts == .max {
-                // Told of, or the campaign ran through without meeting it; which the log says, for then this test's own look
-                // at the store may be what meets it.
+                // The fault was reported, or the campaign ran through without meeting it. The log shows the latter: then this
+                // test's own look at the store may be what meets the fault.
                 #expect(
                     bench.wait {
                         !fanOut.faults().isEmpty || bench.lines.count(of: "the campaign is complete") > completed
@@ -95,15 +95,15 @@ import UpgradeRules
                 + "\(figures.duplicates), at an end at most \(slowest) after it")
     }
 
-    /// Whether the campaign of that requirement is complete; a store that cannot be read does not say so.
+    /// Whether the campaign of that requirement is complete; false if the store cannot be read.
     private func isDone(_ bench: StoreFaultBench, _ required: Int = 2) throws -> Bool {
         guard let campaign = bench.campaign() else { return false }
         return try campaign.requirement.version == Version("\(required)") && campaign.state == .completed
     }
 
-    /// Every token is bad, and the service says so late. A connection with no good answer carries one push at a time, so that
-    /// the first batch takes that long for each of its pushes: a test that has seen the first has all of it to arm its fault,
-    /// before there is anything to record.
+    /// Every token is bad, and the service answers late. A connection with no good answer carries one push at a time, so the
+    /// first batch takes that long for each of its pushes: a test that has seen the first one has the whole batch to arm its
+    /// fault, before there is anything to record.
     private static func bad(after latency: Int) -> FaultScript {
         var script = FaultScript()
         script.badShare = 1
@@ -136,7 +136,7 @@ import UpgradeRules
         let fanOut = try bench.fanOut(probe: 30)
         defer { fanOut.stop(within: .seconds(5)) }
         try bench.raise("2")
-        // From the lease of the shards on, which needs a commit: let that one pass.
+        // The fault begins after the lease of the shards, which needs a commit of its own.
         fanOut.poke()
         try #require(bench.simulator.wait(forRequests: 1, deadline: .seconds(60)))
         bench.faults.arm(.full, first: 1)
@@ -153,7 +153,7 @@ import UpgradeRules
         #expect(bench.wait { isCalm(fanOut, bench) })
     }
 
-    /// The last commit of a campaign is its completion: nothing is recorded after it that would show that the store is well.
+    /// The last commit of a campaign is its completion: no record after it would show that the store is well.
     @Test func theFaultEndsAlsoWhereNothingIsLeftToRecord() throws {
         let bench = try StoreFaultBench()
         try bench.register(1)
@@ -164,8 +164,8 @@ import UpgradeRules
         try #require(try bench.wait { try isDone(bench) })
         // Paused and resumed with nothing left to do: the only work is to complete it.
         let campaign = try #require(bench.campaign())
-        // The change itself takes the first lock, and whoever notices it meets the fault. A look that was under way may take that lock
-        // instead: then once more.
+        // The change itself takes the first lock, and the look that notices it meets the fault. A look that was under way may
+        // take the first lock instead: the change is then tried again.
         try #require(
             bench.wait {
                 bench.faults.arm(.busy, first: 2)
@@ -182,7 +182,7 @@ import UpgradeRules
         #expect(bench.wait { isCalm(fanOut, bench) })
     }
 
-    /// Another program in a long transaction: told as such, and over as soon as it ends.
+    /// Another program in a long transaction: reported as such, and over as soon as it ends.
     @Test func anotherProgramsTransactionIsWaitedFor() throws {
         let bench = try StoreFaultBench()
         try bench.register(Self.devices)
@@ -190,7 +190,7 @@ import UpgradeRules
         defer { outsider.close() }
         try bench.raise("2")
         try outsider.administer("BEGIN IMMEDIATE")
-        // Its first look meets the lock.
+        // The fan-out's first look meets the lock.
         let fanOut = try bench.fanOut()
         defer { fanOut.stop(within: .seconds(5)) }
         try #require(

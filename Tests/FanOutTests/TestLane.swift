@@ -5,7 +5,7 @@ import Synchronization
 @testable import FanOut
 @testable import HTTP2
 
-/// A lane without a network: it keeps what it is handed until the test answers.
+/// A lane without a network: it keeps the batches that it gets until the test answers.
 final class TestLane: BatchLane {
     struct Pool {
         var configuration: PoolConfiguration
@@ -30,7 +30,7 @@ final class TestLane: BatchLane {
         state.withLock { $0[pool.number].waiting.append(batch) }
     }
 
-    /// Nothing is called back: what a test does not answer is on its way.
+    /// Calls nothing back: pushes that a test does not answer stay on their way.
     func withdraw(_ pool: PoolID) {}
 
     func removePool(_ pool: PoolID) { state.withLock { $0[pool.number].isRemoved = true } }
@@ -40,16 +40,16 @@ final class TestLane: BatchLane {
     struct Reply {
         var status: UInt16 = 200
         var reason = ""
-        /// Since when a token is dead.
+        /// The time of the token's death.
         var timestamp: Timestamp?
     }
 
-    /// Answers all that waits at the host alike, and says what the dispatcher is to be told.
+    /// Gives the same answer to every push that waits at the host, and returns the events for the dispatcher.
     func answer(_ host: String, status: UInt16, reason: String = "") -> [FanOut.Event] {
         answer(host) { _, _ in Reply(status: status, reason: reason) }
     }
 
-    /// Answers all that waits at the host, push by push.
+    /// Answers every push that waits at the host, one by one.
     func answer(
         _ host: String, _ reply: (_ place: Int, _ batch: RequestBatch) -> Reply
     ) -> [FanOut.Event] {
@@ -76,7 +76,7 @@ final class TestLane: BatchLane {
         return answer
     }
 
-    /// Pushes that wait at the host.
+    /// The number of pushes that wait at the host.
     func waiting(at host: String) -> Int {
         state.withLock { pools in
             pools.filter { $0.configuration.origin.host == host }.flatMap(\.waiting).reduce(0) { $0 + $1.count }

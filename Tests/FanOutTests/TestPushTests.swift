@@ -9,7 +9,7 @@ import Testing
 @testable import FanOut
 @testable import PushSimulator
 
-/// One push to try the keys, by the real provider and transport.
+/// One push that tries the keys, by the real provider and transport.
 @Suite(.ownThread) struct TestPushTests {
     private func push(_ bench: FanOutBench, to simulator: PushSimulator, _ number: Int) -> TestPushResult {
         var pool = PoolConfiguration(.apns, egress: .direct, origin: Origin(host: "127.0.0.1", port: simulator.port))

@@ -11,7 +11,7 @@ import UpgradeRules
 @testable import FanOut
 @testable import PushSimulator
 
-/// Which tokens are given up, and which are kept.
+/// Tokens that are given up, and tokens that are kept.
 @Suite(.ownThread) struct TokenHygieneLiveTests {
     // MARK: 410
 
@@ -46,7 +46,7 @@ import UpgradeRules
         #expect(try (bench.device(2).retiredAt != nil) == isGivenUp)
         #expect(try bench.retired() == (isGivenUp ? 1 : 0))
 
-        // The next campaign pushes to it exactly if it was kept, or has come back.
+        // The next campaign pushes to the token only if it was kept, or has come back.
         try bench.raise("3.0")
         let next = try bench.wait(for: .completed)
         #expect(next.figures.filteredBy[.knownDead] == (isGivenUp ? 1 : nil))
@@ -65,7 +65,7 @@ import UpgradeRules
         script.deadTokens = Set([2, 3].map(LiveBench.token))
         script.busyTokens = Set([5, 7].map(LiveBench.token))
         script.busyTries = 1
-        // The service's clock is far ahead: its word of when is later than any registration here.
+        // The service's clock is far ahead: its times of death are later than any registration here.
         script.deadSince = Int64(Date.now.timeIntervalSince1970 * 1000) + 3_600_000
         let bench = try LiveBench(script, latency: .seconds(4))
         try bench.register(1...8)
@@ -93,7 +93,7 @@ import UpgradeRules
         #expect(try bench.delivery(6).state == .accepted, "the ledger keeps what was sent")
         #expect(try bench.delivery(8).state == .accepted)
 
-        // The retries are read anew: 5's new user gets it, 7 is gone.
+        // The retries are read anew: 5's new user gets the push, 7 is gone.
         let end = try bench.passTime(to: .completed, by: .seconds(5))
         #expect(try bench.device(3).retiredAt != nil, "no later answer spoke for it")
         #expect(end.figures.counts.addsUp)
@@ -106,7 +106,7 @@ import UpgradeRules
         #expect(moved.attempts == 2)
         #expect(try bench.delivery(7).state == .filtered)
 
-        // Whoever has the device now is whom the next campaign pushes to.
+        // The next campaign pushes to the present users of the devices.
         try bench.production.play(FaultScript())
         try bench.raise("3.0")
         let next = try bench.wait(for: .completed)
@@ -183,7 +183,7 @@ import UpgradeRules
         let bench = try bench()
         try bench.start()
         try bench.raise()
-        // 25 of 46 are bad: not nearly all.
+        // 25 of production's 45 are bad: not nearly all.
         let end = try bench.wait(for: .completed)
         #expect(end.figures.counts.rejected == 26)
         #expect(bench.production.figures.requests == 45)
@@ -231,7 +231,7 @@ import UpgradeRules
         try bench.raise()
         let end = try bench.wait(for: .completed)
         #expect(end.figures.counts.accepted == 300)
-        // A service that calls all tokens bad moves none: they are pushed to in the other world all the same.
+        // A service that calls all tokens bad moves none: the devices are pushed to in the other world all the same.
         #expect(try bench.device(300).registration.environment == .production)
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// SplitMix64 (Steele, Lea, Flood 2014): the same numbers from the same seed on every machine, so that a failure of a
-/// generated test can be seen again.
+/// SplitMix64 (Steele, Lea, Flood 2014): yields the same numbers from the same seed on every machine, so that a failed
+/// generated test can be repeated.
 package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

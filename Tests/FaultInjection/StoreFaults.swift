@@ -2,8 +2,7 @@
 import CFaultyVFS
 import Glibc
 
-/// What goes wrong with the files of one store, by script: SQLite's own view of a disk that fills up, breaks, or is
-/// remounted for reading only.
+/// Scripted faults in the files of one store, as SQLite sees a disk that fills up, breaks, or is remounted read-only.
 ///
 /// Must be made before the store is opened. May be used from any thread.
 package final class StoreFaults: Sendable {
@@ -23,7 +22,7 @@ package final class StoreFaults: Sendable {
         case map
         /// SQLITE_CANTOPEN with EMFILE.
         case open
-        /// SQLITE_BUSY: somebody else has the write lock.
+        /// SQLITE_BUSY: another connection has the write lock.
         case busy
 
         package var description: String { rawValue }
@@ -34,7 +33,7 @@ package final class StoreFaults: Sendable {
 
     /// - Parameters:
     ///   - path: the store's file; -wal and -shm beside it are watched too.
-    ///   - isOneProcess: no other process opens it: then SQLite needs no lock of the system's.
+    ///   - isOneProcess: whether no other process opens the store: SQLite then needs no lock of the operating system.
     package init(path: String, isOneProcess: Bool = false) {
         self.path = path
         watch = unsafe faulty_vfs_watch(path, isOneProcess ? 1 : 0)
@@ -43,7 +42,7 @@ package final class StoreFaults: Sendable {
 
     deinit { faulty_vfs_unwatch(watch) }
 
-    /// Of the calls that `kind` can befall, those from the `first` on (1 is the next) fail, `count` of them.
+    /// Makes `count` of the calls that `kind` can befall fail, from the `first` on (1 is the next).
     package func arm(_ kind: Kind, first: Int, count: Int = .max) {
         // Result codes of sqlite3.h, which this target does not show to Swift.
         let (operations, code, error): (Int, Int32, Int32) =
@@ -65,32 +64,33 @@ package final class StoreFaults: Sendable {
     /// How many calls have failed since `arm`.
     package var failures: Int { faulty_vfs_failures(watch) }
 
-    /// How many calls the kind of `arm` could have befallen since then.
+    /// The number of calls that the armed kind could have befallen since `arm`.
     package var calls: Int { faulty_vfs_calls(watch) }
 
-    /// How often anything was written to the store's files, whatever came of it: where that is as before, so is the store.
+    /// The number of writes to the store's files, failed ones included. The store is unchanged while it stays the same.
     package var writes: Int { faulty_vfs_writes(watch) }
 
-    /// Whether connections to the store that are closed stay open in secret, with their statements, for who opens it again: to them
-    /// they are new. False closes those that are left.
+    /// Whether connections that are closed stay open in secret, with their statements, for the next caller that opens the
+    /// store: to it they seem new. False closes the kept ones.
     package func keepConnections(_ areKept: Bool) { unsafe faulty_vfs_keep(path, areKept ? 1 : 0) }
 
-    /// Has kept connections read the files anew, before their bytes are exchanged for those of another store with the same schema.
+    /// Makes kept connections read the files anew, before their bytes are replaced by those of another store with the same
+    /// schema.
     ///
-    /// - Returns: false: there are none, or one is in use.
+    /// - Returns: false if there is none, or one is in use.
     package func exchange() -> Bool { unsafe faulty_vfs_exchange(path) != 0 }
 
-    /// Where a row of a table has the number that `changes` tells.
+    /// The place of the number by which `changes` reports a row.
     package enum NumberPlace: Sendable {
-        /// It is the row's own.
+        /// The row's own id.
         case row
-        /// Counted from 0.
+        /// A column, counted from 0.
         case column(Int)
-        /// Each row is of all numbers.
+        /// None: a change may concern every number.
         case any
     }
 
-    /// Connections that are kept note from their making on what is written to these tables. Before the first of them.
+    /// Makes kept connections note every write to these tables. Must be called before the first connection is made.
     package func noteChanges(_ tables: [(name: String, number: NumberPlace)]) {
         for table in tables {
             let column =
@@ -103,24 +103,24 @@ package final class StoreFaults: Sendable {
         }
     }
 
-    /// They count from their making on what is written to these tables, too. Before the first of them.
+    /// Makes kept connections count the writes to these tables, too. Must be called before the first connection is made.
     package func countChanges(_ tables: [String]) {
         for table in tables {
             precondition(unsafe faulty_vfs_count_changes(path, table) != 0, "too many tables are noted")
         }
     }
 
-    /// How often a row of those tables was written, whether it was committed or not: where that is as before, so are the tables. nil: it is
-    /// not known.
+    /// The number of row writes to the counted tables, committed or not. The tables are unchanged while it stays the same. nil
+    /// if it is not known.
     package var countedChanges: Int64? {
         let count = unsafe faulty_vfs_counted_changes(path)
         return count < 0 ? nil : count
     }
 
-    /// After the last connection is closed.
+    /// Must be called after the last connection is closed.
     package func forgetChanges() { unsafe faulty_vfs_forget_changes(path) }
 
-    /// The numbers of the rows that were written since the last call; nil: any may have been.
+    /// The numbers of the rows written since the last call; nil if any row may have been.
     package func changes() -> [Int64]? {
         var numbers = [Int64](repeating: 0, count: 32)
         let count = unsafe numbers.withUnsafeMutableBufferPointer { numbers in
@@ -129,7 +129,7 @@ package final class StoreFaults: Sendable {
         return count < 0 ? nil : Array(numbers.prefix(Int(count)))
     }
 
-    /// What SQLite's own `now` is on this thread from now on, in milliseconds since 1970; 0: the system's. After the first
+    /// Sets SQLite's own `now` on this thread, in milliseconds since 1970; 0: the system's time. Must be called after the first
     /// `StoreFaults` was made.
     package static func setTime(milliseconds: Int64) { faulty_vfs_set_time(milliseconds) }
 }

@@ -5,10 +5,11 @@ import RelayEngine
 import TestPeers
 import Testing
 
-/// Peers that cut their connections, refuse some streams, or both: that costs what was on the connections, and no pause.
+/// Peers that cut their connections, refuse some streams, or both: that costs the requests on those connections, and no pause.
 @Suite(.timeLimit(.minutes(60)), .ownThread)
 struct CutConnectionTests {
-    /// - Returns: what came back without an answer, after a second try. What has waited for long comes back unsent (`PoolMachine.canWait`).
+    /// - Returns: the requests that were lost after a second try. Those that have waited too long come back unsent
+    ///   (`PoolMachine.canWait`).
     private func deliver(
         _ pushes: Int, inTurnsOf count: Int? = nil, script: @escaping ScriptedPeer.Script
     ) throws -> (lost: Int, connections: Int) {

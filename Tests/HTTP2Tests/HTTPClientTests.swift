@@ -125,7 +125,7 @@ struct HTTPClientTests {
     }
 
     @Test func whoSendsMayGiveUp() throws {
-        // Once the request is there.
+        // Set once the request is there.
         let isThere = Watched(false)
         let isOver = Watched(false)
         let server = try PlainServer { _ in

@@ -7,7 +7,7 @@ import RelayEngine
 import TestPeers
 import Testing
 
-/// How often the lane's own thread had asked for memory as each batch came back.
+/// The number of allocations of the lane's own thread, as each batch came back.
 private final class AllocationMeter: BatchReceiver {
     let counts = Watched<[Int]>([])
 
@@ -28,8 +28,8 @@ private final class AllocationMeter: BatchReceiver {
 
 @Suite(.timeLimit(.minutes(60)), .ownThread)
 struct LaneAllocationTests {
-    /// Allocations of the lane's thread for each push. A batch and a turn of the loop cost some, nghttp2 alone would take six
-    /// for each request from malloc. Where nothing is optimised, our own code has a few for closures and iterators.
+    /// Allocations of the lane's thread for each push. A batch and a turn of the loop cost some; nghttp2 alone would make six
+    /// for each request with malloc. Without optimisation our own code has a few for closures and iterators.
     #if DEBUG
         private static let bound = 4.0
     #else

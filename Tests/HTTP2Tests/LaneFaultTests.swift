@@ -5,7 +5,7 @@ import RelayEngine
 import TestPeers
 import Testing
 
-/// What becomes of requests when the peer misbehaves. Error codes: RFC 9113, 7.
+/// The fate of requests when the peer misbehaves. Error codes: RFC 9113, 7.
 @Suite(.timeLimit(.minutes(60)), .ownThread)
 struct LaneFaultTests {
     @Test func goAwayLosesNothingAndSendsNothingTwice() throws {
@@ -33,7 +33,7 @@ struct LaneFaultTests {
     }
 
     @Test func theReasonOfAGoAwayIsToldWhereItIsInTheWay() throws {
-        // The first connection comes to nothing, and says why.
+        // The first connection fails, with a reason.
         let bench = try Workbench { request in
             guard request.connection == 0 else { return [.answer(200)] }
             return [.goAway(lastStreamID: 0, debug: "{\"reason\":\"Shutdown\"}")]
@@ -62,7 +62,7 @@ struct LaneFaultTests {
         bench.send(1)
         _ = try bench.collector.batches(1)
         bench.send(1, from: 1)
-        // The replacement is dialled for the sake of the one in flight, before anything else is queued.
+        // The replacement is dialled because of the request in flight, before anything else is queued.
         #expect(bench.peer.state.wait { $0.requests.count == 2 && $0.connections == 2 })
         bench.send(10, from: 10)
         #expect(bench.peer.state.wait { $0.requests.count == 12 })
@@ -124,7 +124,7 @@ struct LaneFaultTests {
         #expect(batch.answers[0].kind == .lost)
         #expect(batch.answers[0].sends == 2)
         #expect(bench.seen["id-1"] == 2)
-        // The pool is not: the next one goes through.
+        // The pool still works: the next request goes through.
         bench.send(1, from: 2)
         #expect(try bench.collector.batches(3)[2].count(of: 200) == 1)
     }

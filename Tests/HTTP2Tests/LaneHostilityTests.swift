@@ -28,7 +28,7 @@ struct LaneHostilityTests {
     }
 
     @Test func bodiesOfAnswersThatWereGivenUpDoNotReachOthers() throws {
-        // The first answer is given up when its request's time is over; its DATA goes on while others are answered.
+        // The first answer is given up when its request's time is over; its DATA goes on while other requests are answered.
         let bench = try Workbench(configure: { $0.requestTimeout = Workbench.patience }) { request in
             guard request.connection == 0 else { return [.answer(500, [:], "second")] }
             return [
@@ -66,7 +66,7 @@ struct LaneHostilityTests {
             $0.connection.pingTimeout = Workbench.patience
         }) { $0.connection < 2 ? [.silence] : [.answer(200)] }
         defer { bench.finish() }
-        // What waits for too long meanwhile comes back unsent, and is sent again by whoever reads it anew.
+        // A request that waits too long comes back unsent; more are sent, as the dispatcher would send it again.
         var batches: [RequestBatch] = []
         repeat {
             bench.send(3, from: 3 * batches.count)

@@ -7,7 +7,7 @@ import RelayEngine
 import TestPeers
 import Testing
 
-/// Beginning, pausing, ending; and with whom a lane does not speak.
+/// Beginning, pausing and ending; and the peers that a lane refuses.
 @Suite(.timeLimit(.minutes(60)), .ownThread)
 struct LaneLifeTests {
     @Test func withdrawHandsBackWhatHasNotBeenSentAndNoMore() throws {
@@ -104,7 +104,7 @@ struct LaneLifeTests {
         defer { bench.finish() }
         var numbers: Set<Int> = [bench.pool.number]
         for _ in 0..<3 {
-            // The last one that knows the receiver, and with it whatever else a pool keeps, is the lane.
+            // Only the lane still holds the receiver, and with it all else that a pool keeps.
             weak var receiver: Collector?
             do {
                 let collector = Collector()
@@ -124,7 +124,7 @@ struct LaneLifeTests {
         }
     }
 
-    /// What waited for hours would be sent with what was true then.
+    /// A request that waited for hours would be sent with contents that are out of date.
     @Test func whileNobodyListensNothingWaitsAndTheReasonIsTold() throws {
         let identity = try TestIdentity()
         let nobody = try Loopback.ReservedPort()
@@ -136,7 +136,7 @@ struct LaneLifeTests {
         let pool = lane.addPool(configuration, judge: FixedJudge(), receiver: collector)
         let deadline = ContinuousClock.now + .seconds(60)
         var tag = 0
-        // Whoever hands in nothing asks for no connection: a second dial takes a second batch, after the pause.
+        // A pool without requests does not dial: a second dial takes a second batch, after the pause.
         repeat {
             tag += 1
             lane.submit(Workbench.batch(3, tag: tag), to: pool)
@@ -176,7 +176,7 @@ struct LaneLifeTests {
             Issue.record("\(collector.state.now.conditions)")
             return
         }
-        // Later ones too, whether the failure is told again or not.
+        // Later ones too, whether or not the failure is reported again.
         for tag in 3...6 {
             let next = Workbench.batch(2, from: 20, tag: tag)
             next.reportsUnreachable = true
@@ -190,10 +190,10 @@ struct LaneLifeTests {
     }
 
     @Test func whatWaitsTooLongForItsTurnOnASlowConnectionComesBackUnsent() throws {
-        // The first answer is what the connection begins with one stream for.
+        // A connection has one stream until its first answer, which never comes here.
         let bench = try Workbench { _ in [.silence] }
         defer { bench.finish() }
-        // Who wants to know whether there is a connection waits no longer for one that there is.
+        // A batch with `reportsUnreachable` waits as long as the others where there is a connection.
         let asked = Workbench.batch(2, from: 20, tag: 3)
         asked.reportsUnreachable = true
         let begun = ContinuousClock.now
@@ -222,14 +222,14 @@ struct LaneLifeTests {
     }
 
     @Test func anIdleConnectionThatEndsFailsNobody() throws {
-        // 4xx proves nothing of the connection, so its end counts as a failure; but nobody waits.
+        // 4xx proves nothing of the connection, so its end counts as a failure; but no request waits.
         let bench = try Workbench {
             $0.connection == 0 ? [.answer(400), .goAway(lastStreamID: $0.streamID)] : [.answer(200)]
         }
         defer { bench.finish() }
         bench.send(1)
         #expect(try bench.collector.batches()[0].count(of: 400) == 1)
-        // Not before the lane knows: what it gets together with the end has to wait, and that is told.
+        // Waits until the lane knows: a request that it gets together with the end has to wait, which is reported.
         let end = ContinuousClock.now + .seconds(60)
         while bench.lane.figures.connectionsOpen > 0, ContinuousClock.now < end {
             _ = bench.collector.state.wait(seconds: 0, milliseconds: 20) { _ in false }
@@ -250,7 +250,7 @@ struct LaneLifeTests {
         #expect(bench.collector.state.now.conditions == [.connected])
     }
 
-    /// A peer that must not be spoken with: nothing is sent to it, and the error says why.
+    /// Expects that nothing is sent to such a peer, and that the error gives the reason.
     private func expectRefusal(
         _ identity: TestIdentity, trusting authority: String? = nil, speaksHTTP2: Bool = true, _ words: [String]
     ) throws {

@@ -8,7 +8,7 @@ import Telemetry
 import TestPeers
 import Testing
 
-/// A judge that does not come back until it is told to.
+/// A judge that does not return until `goOn` is signalled.
 private final class StuckJudge: AnswerJudge {
     let asked = DispatchSemaphore(value: 0)
     let goOn = DispatchSemaphore(value: 0)
@@ -40,7 +40,8 @@ struct LanePulseTests {
         #expect(look() == ["test lane"])
         judge.goOn.signal()
         _ = try bench.collector.batches()
-        // Handed back within the turn, whose end nobody is told: the lane's own thread needs the processor for it.
+        // The batch comes back within the turn, and nothing reports the turn's end, for which the lane's thread needs the
+        // processor.
         let deadline = ContinuousClock.now + .seconds(60)
         while !bench.lane.pulse.reading.isAtRest, ContinuousClock.now < deadline { sched_yield() }
         #expect(look().isEmpty)

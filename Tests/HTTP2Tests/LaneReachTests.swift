@@ -5,13 +5,13 @@ import OwnThread
 import TestPeers
 import Testing
 
-/// The ways to a server, and those that are closed for good reasons.
+/// The ways to a server, and those that are refused for good reasons.
 @Suite(.timeLimit(.minutes(60)), .ownThread)
 struct LaneReachTests {
     private static let tls11 = 0x0302
     private static let tls12 = 0x0303
 
-    /// Sends one request to a peer and returns what the pool said of it.
+    /// Sends one request to a peer, and returns the pool's condition and the number of requests.
     private func condition(
         _ manner: PeerManner = PeerManner(), identity: TestIdentity? = nil, host: String = "localhost",
         configure: (inout PoolConfiguration) -> Void = { _ in }
@@ -80,7 +80,7 @@ struct LaneReachTests {
         manner.address = address
         let byAddress = try condition(manner, host: address).condition
         #expect(byAddress == .connected)
-        // By name: whichever of the two answers. At the other address nobody does, not even another test's peer.
+        // By name, whichever of the two answers. Nothing listens at the other address, not even another test's peer.
         let other = try Loopback.ReservedPort(address == "::1" ? "127.0.0.1" : "::1")
         manner.port = other.port
         let byName = try condition(manner).condition
@@ -115,7 +115,7 @@ struct LaneReachTests {
     }
 
     @Test func aProxyResolvesTheName() throws {
-        // Where only the proxy has a resolver.
+        // Only the proxy has a resolver.
         let proxy = try ConnectProxy()
         defer { proxy.stop() }
         try expectRefusal(["502"], host: "push.relay.invalid") { $0.dialer.egress.proxy = Self.server(proxy.port) }

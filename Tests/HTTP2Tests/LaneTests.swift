@@ -35,7 +35,7 @@ struct LaneTests {
     }
 
     @Test func oneStreamUntilTheFirstGoodAnswerThenAsManyAsSettingsAllow() throws {
-        // SETTINGS say 1000 from the start; the first request is held, so a careless client would send all at once.
+        // SETTINGS allow 1000 from the start; the first request is held, so a careless client would send all at once.
         let bench = try Workbench(maximumStreams: 50) {
             $0.number == 1 ? [.hold] : $0.number < 60 ? [.hold] : [.answer(200)]
         }

@@ -14,7 +14,7 @@ struct LiteralFieldsTests {
         var isNeverIndexed = true
     }
 
-    /// What a decoder makes of a header block.
+    /// A decoder's reading of a header block.
     private static func decoded(_ block: [UInt8]) throws -> [Field] {
         var inflater: OpaquePointer?
         try #require(nghttp2_hd_inflate_new(&inflater) == 0)
@@ -41,7 +41,7 @@ struct LiteralFieldsTests {
         }
     }
 
-    /// Front and back as they are sent, and the size that was foretold.
+    /// Front and back as they are sent, and the size that was computed before.
     private static func block(_ literals: LiteralFields, _ values: [String?]) -> (bytes: [UInt8], size: Int) {
         var arena: [UInt8] = []
         var slots: [ByteSlice] = []

@@ -10,16 +10,16 @@ import Testing
 @Suite(.timeLimit(.minutes(60)), .ownThread)
 struct OrderlyEndTests {
     /// - Parameters:
-    ///   - ending: what follows the answer to the last request that a connection takes.
-    /// - Returns: connections that it took, and requests of one connection at most.
+    ///   - ending: the step after the answer to the last request that a connection takes.
+    /// - Returns: the number of connections that it took, and of sends, repeated ones included.
     private func deliver(
         _ pushes: Int, afterEach count: Int, ending: @escaping @Sendable (SeenRequest) -> Step
     ) throws -> (connections: Int, sends: Int) {
         let bench = try Workbench { $0.number == count ? [.answer(200), ending($0)] : [.answer(200)] }
         defer { bench.finish() }
         var (left, sent, sends, batches) = (pushes, 0, 0, 0)
-        // What has waited for longer than a push may (`PoolMachine.longestWait`) comes back unsent, and is sent again, as the dispatcher does it:
-        // how much that is says how fast the machine is.
+        // Pushes that waited for longer than `PoolMachine.longestWait` come back unsent, and are sent again, as the dispatcher
+        // does it. Their number depends on the machine's speed.
         while left > 0 {
             bench.send(left, from: sent)
             (sent, batches) = (sent + left, batches + 1)

@@ -15,7 +15,7 @@ final class PlainServer: Sendable {
     private let listener: Int32
     private let thread: NativeThread
 
-    /// - Parameter answer: gets the request as text and gives the answer's bytes; "" says nothing until the end.
+    /// - Parameter answer: takes the request as text and returns the answer's bytes; "" sends nothing until the client closes.
     init(path: String? = nil, answer: @escaping @Sendable (String) -> String) throws {
         let listener = socket(
             path == nil ? AF_INET : AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -70,7 +70,7 @@ final class PlainServer: Sendable {
         state.change { $0.requests.append(request) }
         let bytes = Array(answer(request).utf8)
         if bytes.isEmpty {
-            // Says nothing until the client has had enough.
+            // Sends nothing until the client closes.
             while read(socket, &buffer, buffer.count) > 0 {}
             return
         }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTP2
 
-/// What a lane keeps of its sessions' memory.
+/// The memory of its sessions that a lane keeps.
 @Suite struct SessionMemoryTests {
     @Test func whatABurstLeavesGoesBackAndTheRestIsUsedAgain() throws {
         let memory = SessionMemory()

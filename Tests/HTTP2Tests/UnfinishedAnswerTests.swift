@@ -4,10 +4,10 @@ import OwnThread
 import TestPeers
 import Testing
 
-/// Answers whose END_STREAM never comes (RFC 9113, 8.1: the flag ends the message). What a refusal means is in its body.
+/// Answers whose END_STREAM never comes (RFC 9113, 8.1: the flag ends the message). The meaning of a refusal is in its body.
 @Suite(.timeLimit(.minutes(60)), .ownThread)
 struct UnfinishedAnswerTests {
-    /// What ends an answer early.
+    /// The ways in which an answer ends early.
     enum End: CaseIterable {
         case cut, reset, resetWithoutError, timeout
 
@@ -26,12 +26,13 @@ struct UnfinishedAnswerTests {
         return .raw(Frame.headers([(":status", String(status))], stream: stream) + data)
     }
 
-    /// Answers id-1 by the beginning of an answer where `isChosen` says so of how often it came before, all others by 200.
+    /// Answers id-1 with the beginning of an answer if `isChosen` returns true for how often it came before, all others with
+    /// 200.
     private func bench(
         _ status: Int, _ body: String, _ end: End, isChosen: @escaping @Sendable (Int) -> Bool
     ) throws -> Workbench {
         let times = Watched(0)
-        // A refusal that were taken as final would also hand the queue back.
+        // A refusal that was taken as final would also hand the queue back.
         return try Workbench(
             judge: FixedJudge(verdicts: [UInt16(status): .halt]),
             configure: { if end == .timeout { $0.requestTimeout = Workbench.patience } }
@@ -46,7 +47,7 @@ struct UnfinishedAnswerTests {
         }
     }
 
-    /// A 200 whose body is no good answer's is judged as any other that is none.
+    /// A 200 with an unexpected body is judged like any bad answer.
     @Test func aGoodStatusWithABadBodyIsNoDelivery() throws {
         let bench = try Workbench(judge: FixedJudge(good: Array("{\"name\"".utf8))) { request in
             let body = request.headers["apns-id"] == "id-1" ? "{\"error\": {}}" : "{\"name\": 1}"
@@ -85,7 +86,7 @@ struct UnfinishedAnswerTests {
         #expect(batch.answers[1].sends == 2 && batch.bodies.isEmpty)
     }
 
-    /// To send these again could show a notice twice, ask the same of a service that is at its limit, or gain nothing.
+    /// Sending these again could show a notice twice, ask more of a service that is at its limit, or gain nothing.
     @Test(arguments: [End.cut, .reset, .resetWithoutError], [200, 410, 429, 500, 503])
     func whatTheStatusSaysAloneIsFinal(end: End, status: Int) throws {
         let bench = try bench(status, "half", end) { _ in true }
@@ -103,7 +104,7 @@ struct UnfinishedAnswerTests {
         manner.window = { _ in 0 }
         let bench = try Workbench(manner: manner) { request in
             let stream = request.streamID
-            // The first may leave before the window of nothing is known; no body of a later one does.
+            // The first request may leave before the window of 0 is known; no body of a later one does.
             guard request.number > 1 else {
                 let flags = Frame.endStream | Frame.endHeaders
                 return [.raw(Frame.headers([(":status", "200")], flags: flags, stream: stream)), .reset(code: 0)]

@@ -6,7 +6,7 @@ import TestPeers
 import Testing
 import Threading
 
-/// Collects what a lane hands back.
+/// Collects the batches that a lane hands back.
 final class Collector: BatchReceiver {
     struct State {
         var batches: [RequestBatch] = []
@@ -23,8 +23,8 @@ final class Collector: BatchReceiver {
 
     func pool(_ pool: PoolID, is condition: PoolCondition) { state.change { $0.conditions.append(condition) } }
 
-    /// The batches that came back, once there are so many. Some tests send 20,000 requests over TLS: the deadline is that of a lane that
-    /// hangs, not of one that is slow.
+    /// Returns all batches that came back once there are `count`. Some tests send 20,000 requests over TLS: the deadline is for
+    /// a lane that hangs, not for a slow one.
     func batches(_ count: Int = 1) throws -> [RequestBatch] {
         let deadline = 300 * Patience.factor
         try #require(state.wait(seconds: deadline) { $0.batches.count >= count }, "batches did not come back")
@@ -32,10 +32,10 @@ final class Collector: BatchReceiver {
     }
 }
 
-/// Says the same about every bad answer.
+/// Judges each bad answer by its status alone.
 struct FixedJudge: AnswerJudge {
     var verdicts: [UInt16: AnswerVerdict] = [:]
-    /// What a good answer's body begins with.
+    /// The beginning of a good answer's body; nil: any is good.
     var good: [UInt8]?
     func isGood(_ body: Span<UInt8>) -> Bool {
         guard let good else { return true }
@@ -48,8 +48,8 @@ struct FixedJudge: AnswerJudge {
 
 /// A lane with one pool that leads to a scripted peer.
 struct Workbench {
-    /// How long a test waits for a peer that is silent on purpose. The same time is given to the well-behaved peer of the
-    /// next connection, whose thread must get its turn on a busy machine meanwhile.
+    /// How long a test waits for a peer that is silent on purpose. The same time is given to the well-behaved peer of the next
+    /// connection, whose thread must get its turn within it on a busy machine.
     static let patience = Duration.seconds(3)
 
     let identity: TestIdentity
@@ -81,7 +81,7 @@ struct Workbench {
         lane = try Lane(name: "test lane")
         var configuration = PoolConfiguration(.apns, egress: .direct, origin: Origin(host: host, port: peer.port))
         configuration.dialer.egress.trustedCertificates = identity.authorityPath
-        // At a time, so that tests can count them; those about more say so.
+        // At a time, so that tests can count them; tests about several set more.
         configuration.maximumConnections = 1
         // A peer's thread may wait for its turn on a busy machine; no test here is about this time.
         configuration.dialer.connectTimeout = .seconds(60)

@@ -163,9 +163,9 @@ struct ConnectionTableTests {
         #expect(table.enter(third, now: 4).place == nil, "whose request has just begun keeps its seat")
         let entered = table.enter(third, now: 12)
         #expect(entered.place != nil && entered.leaving == [0])
-        // Alone it would have had ten.
+        // A client alone would have had ten.
         #expect(table.overdue(now: 9) == [])
-        // What waits for the relay itself has all the time.
+        // A connection that waits for the relay itself has no time limit.
         var working = Self.table(total: 1, perAddress: 1)
         let place = try #require(working.enter(Self.first, now: 0).place)
         working.set(place, .working, isRenewed: true, now: 0)

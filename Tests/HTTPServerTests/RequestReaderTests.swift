@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Requests out of bytes")
 struct RequestReaderTests {
-    /// What comes of bytes that arrive in pieces of so many.
+    /// The requests and the refusal that bytes give when they arrive in pieces of `piece`.
     static func read(_ bytes: [UInt8], piece: Int) -> (requests: [String], refusal: RequestRefusal?, ends: Bool) {
         var reader = RequestReader(RequestShape.rules)
         var (requests, body): ([String], [UInt8]) = ([], [])

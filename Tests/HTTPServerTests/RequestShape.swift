@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 @testable import HTTPServer
 
-/// What a client may send, and what must come of it.
+/// Bytes that a client may send, and the result that they must have.
 struct RequestShape: Sendable, CustomStringConvertible {
-    /// What it shows, and nothing else does.
+    /// The one thing that this shape alone shows.
     let description: String
     let bytes: [UInt8]
     /// The requests that are answered: method, target and body.
     var requests: [String]
     var refusal: RequestRefusal?
-    /// The connection ends after the last answer.
+    /// Whether the connection ends after the last answer.
     var ends: Bool
 
     static let rules = RequestRules(target: 8192, head: 16_384, handed: ["authorization", "if-none-match"])
@@ -24,7 +24,7 @@ struct RequestShape: Sendable, CustomStringConvertible {
         Self(description: what, bytes: Array(text.utf8), requests: requests, refusal: refusal, ends: true)
     }
 
-    /// A head with these lines behind `Host`, and what follows it.
+    /// A head with these lines behind `Host`, and the bytes that follow it.
     private static func get(_ lines: String = "", _ rest: String = "") -> String {
         "GET / HTTP/1.1\r\nHost: relay\r\n\(lines)\r\n\(rest)"
     }
@@ -37,7 +37,7 @@ struct RequestShape: Sendable, CustomStringConvertible {
 
     private static func long(_ count: Int, _ text: String = "x") -> String { String(repeating: text, count: count) }
 
-    /// The second request of those that try to smuggle one: it must never be answered.
+    /// The second request of the shapes that try to smuggle one: it must never be answered.
     private static let smuggled = "GET /smuggled HTTP/1.1\r\nHost: relay\r\n\r\n"
 
     static let all = lines + targets + fields + hosts + lengths + codings + chunks + connections + sizes

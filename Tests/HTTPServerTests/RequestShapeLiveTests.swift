@@ -9,7 +9,7 @@ import Testing
 /// The same shapes, sent to a server over a socket.
 @Suite("Requests over a socket, live", .serialized, .ownThread)
 struct RequestShapeLiveTests {
-    /// Answers with what it was asked.
+    /// Answers with the request's method, target and body.
     private final class Echo: RequestHandler {
         let headerNames = ["authorization", "if-none-match"]
 
@@ -45,7 +45,7 @@ struct RequestShapeLiveTests {
         }
     }
 
-    /// All answers to all that is sent, until the server ends the connection.
+    /// All answers to `bytes`, until the server ends the connection.
     private static func ask(_ path: String, _ bytes: [UInt8]) throws -> [(status: Int, head: String, body: String)] {
         let client = try Client(path)
         client.send(bytes)
@@ -60,7 +60,7 @@ struct RequestShapeLiveTests {
             let lengths = head.split(separator: "\r\n").filter { $0.hasPrefix("Content-Length: ") }
             let length = try #require(lengths.first.flatMap { Int($0.dropFirst(16)) })
             #expect(lengths.count == 1)
-            // A HEAD's content does not come.
+            // The body of an answer to HEAD does not come.
             let body = rest.prefix(min(length, rest.count))
             answers.append((status, head, String(decoding: body, as: UTF8.self)))
             rest = rest.dropFirst(length)
@@ -89,7 +89,7 @@ struct RequestShapeLiveTests {
     }
 }
 
-/// A client that says all it has, and then listens.
+/// A client that sends all its bytes, and then reads.
 private final class Client {
     private let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
 
@@ -109,7 +109,7 @@ private final class Client {
 
     deinit { close(descriptor) }
 
-    /// What the server does not want any more is not sent.
+    /// Sends until the server takes no more.
     func send(_ bytes: [UInt8]) {
         var sent = 0
         while sent < bytes.count {

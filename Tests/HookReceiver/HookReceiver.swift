@@ -7,8 +7,8 @@ import Synchronization
 package import TestPeers
 import Threading
 
-/// A receiver of webhooks on loopback that verifies every request with the project's own `WebhookVerifier` before it answers
-/// what the test wants. Keeps all that it got.
+/// A receiver of webhooks on loopback that verifies every request with the project's own `WebhookVerifier` before it gives the
+/// test's answer. Keeps all deliveries.
 package final class HookReceiver: Sendable {
     package struct Delivery: Sendable {
         /// By name in lower case.
@@ -16,7 +16,7 @@ package final class HookReceiver: Sendable {
         package var body: [UInt8]
         package var verdict: WebhookVerdict
 
-        /// Whether the signature was right, and for the id that it came with.
+        /// Whether the signature is right, and for the id that came with it.
         package var isVerified: Bool { verdict == .verified(receiptID: id) }
         package var id: String { headers["webhook-id"] ?? "" }
         package var json: [String: Any] {
@@ -35,7 +35,7 @@ package final class HookReceiver: Sendable {
     private let thread: NativeThread
     private let inbox: Inbox
 
-    /// What the server's thread and the test share.
+    /// The state that the server's thread and the test share.
     private final class Inbox: Sendable {
         let deliveries = Mutex<[Delivery]>([])
         let isStopping = Atomic(false)
@@ -43,9 +43,9 @@ package final class HookReceiver: Sendable {
     }
 
     /// - Parameters:
-    ///   - port: 0: any that is free.
-    ///   - identity: what TLS is spoken with; nil: plain HTTP.
-    ///   - answer: gets the delivery and how many came before it; nil says nothing at all and hangs up.
+    ///   - port: 0: any free one.
+    ///   - identity: the certificate for TLS; nil: plain HTTP.
+    ///   - answer: gets the delivery and the number of earlier ones; nil closes the connection without an answer.
     package init(
         port: UInt16 = 0, identity: TestIdentity? = nil,
         answer: @escaping @Sendable (Delivery, Int) -> String? = { _, _ in response("204 No Content") }
@@ -82,7 +82,7 @@ package final class HookReceiver: Sendable {
 
     package var deliveries: [Delivery] { inbox.deliveries.withLock { $0 } }
 
-    /// Waits until `condition` holds for what has come; false after the deadline.
+    /// Waits until `condition` holds for the deliveries so far; false after the deadline.
     package func wait(_ deadline: Double = 60, until condition: ([Delivery]) -> Bool) -> Bool {
         let end = Date(timeIntervalSinceNow: deadline)
         inbox.news.lock()

@@ -10,7 +10,7 @@ import TestStores
 import Testing
 import UpgradeRules
 
-/// What people are told, in chat systems, and of the relay itself.
+/// The texts for people: in chat systems, and about the relay itself.
 @Suite(.ownThread) struct ChatTests {
     private func text(_ body: [UInt8]) throws -> String {
         let object = try #require(try JSONSerialization.jsonObject(with: Data(body)) as? [String: Any])
@@ -73,7 +73,7 @@ import UpgradeRules
         func event(_ type: EventType) -> RelayEvent {
             RelayEvent(id: "\(type)", type: type, at: bench.now, subject: .part("store", reason: "it is full"))
         }
-        // Said before anybody listens, it is not lost.
+        // An event from before the start is not lost.
         notifier.notify(event(.degraded))
         try notifier.start([target, try bench.target(other.url, events: [.recovered])])
         #expect(chat.wait { $0.count == 1 })

@@ -18,18 +18,18 @@ import Testing
 import UpgradeRules
 import VersionSources
 
-/// The whole way from a change of state to a receiver, with real HTTP and a real store. Only the clock is the test's: hours of
-/// the schedule pass in no time.
+/// The whole way from a change of state to a receiver, with real HTTP and a real store. Only the clock is the test's: it skips
+/// the hours of the schedule.
 @Suite("Notifications, sent", .ownThread)
 struct NotifierLiveTests {
     /// A store with a notifier whose clock can be put forward.
     final class Bench: Sendable {
         let folder: URL
         let store: any TestStore
-        /// What goes wrong with the store's files, where the test wants that.
+        /// Faults of the store's files; nil unless the test can make them fail.
         let faults: StoreFaults?
         private let ahead = Mutex(Duration.zero)
-        /// Lines of the notifiers' log. What comes of an attempt is told there once the table has it.
+        /// Lines of the notifiers' log. The outcome of an attempt is logged once the table has it.
         private let lines = Watched<[String]>([])
 
         init(canFail: Bool = false) throws {
@@ -61,7 +61,7 @@ struct NotifierLiveTests {
             }
         }
 
-        /// - Parameter events: those that are told of changes of a campaign's state, for most of the tests.
+        /// - Parameter events: by default the changes of a campaign's state, as most of the tests need them.
         func target(_ url: String, events: Set<EventType> = Set(CampaignState.allCases.map { EventType($0) })) throws
             -> NotificationTarget
         {
@@ -92,7 +92,7 @@ struct NotifierLiveTests {
             return lines.now.first { $0.contains(text) }
         }
 
-        /// What the table holds as soon as it is as wished, or after a minute. It is looked at after each line of the log.
+        /// The table's rows once `condition` holds, or after a minute. It is checked after each line of the log.
         func settled(_ condition: ([NotificationRecord]) -> Bool) throws -> [NotificationRecord] {
             let deadline = ContinuousClock.now + .seconds(60)
             while true {
@@ -107,7 +107,7 @@ struct NotifierLiveTests {
             }
         }
 
-        /// What the notifier does each second on its own: the notifications of what has happened, a row each.
+        /// Makes the notifications of new events, a row each, as the notifier does each second.
         func addressEvents() throws { try store.addressEvents(limit: 10_000, at: now) }
 
         struct Missing: Error {}
@@ -161,7 +161,7 @@ struct NotifierLiveTests {
             let wait = try #require(notification.nextAttemptAt) - last.at
             let due = NotificationSchedule.delays[attempt]
             #expect(wait >= due && wait < due * 1.1 + .seconds(20), "after attempt \(attempt): \(wait)")
-            // Half of it is too early, all of it is not. The receiver would call the time in the future a fault of ours.
+            // The whole wait passes. The times lie in the future for the receiver, so only the first delivery is verified.
             bench.advance(due * 1.1 + .seconds(1))
         }
         let all = try bench.settled { $0.first?.state == .failed }
@@ -367,13 +367,13 @@ struct NotifierLiveTests {
         try notifier.start([bench.target(slow.url), bench.target(quick.url)])
         let campaign = try bench.announce("2.0.0")
         #expect(quick.wait { $0.count == 1 })
-        // All within the time that the silent receiver is given for its one attempt.
+        // All within the time that the silent receiver has for its one attempt.
         for _ in 0..<10 {
             try bench.move(campaign, .paused)
             try bench.move(campaign, .resumed)
         }
         #expect(quick.wait { $0.count == 21 })
-        // What the receiver has, the table has a moment later; stopping in between would send it once more, next time.
+        // The table has a delivery a moment after the receiver; stopping in between would send it once more at the next start.
         _ = try bench.settled { $0.filter { $0.state == .delivered }.count == 21 }
         notifier.stop()
         release.signal()

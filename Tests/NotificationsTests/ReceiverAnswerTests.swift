@@ -7,7 +7,7 @@ import RelayEngine
 import RelayStore
 import Testing
 
-/// What a receiver's answer is: a yes, or a no that may be a 2xx.
+/// A receiver's answer is a yes, or a no that may be a 2xx.
 @Suite(.ownThread) struct ReceiverAnswerTests {
     private static func refusal(_ body: String, _ format: NotificationFormat, status: Int = 200) -> String? {
         ReceiverAnswer.refusal(status, Array(body.utf8), format)
@@ -41,11 +41,11 @@ import Testing
     @Test func `In a chat's form a text is ok, or a no`() {
         #expect(Self.refusal("invalid_payload", .slack) == #"HTTP 200 with "invalid_payload" in the place of "ok""#)
         #expect(Self.refusal("no_service", .slack)?.contains("no_service") == true)
-        // Whatever else it says stays where it is.
+        // Any other text is not repeated.
         #expect(
             Self.refusal("the token whsec_geheim is wrong", .slack)
                 == #"HTTP 200 with another text in the place of "ok""#)
-        // A receiver of one's own may say what it likes.
+        // A receiver of the operator's own may answer any text.
         #expect(Self.refusal("invalid_payload", .json) == nil && Self.refusal("thanks", .json) == nil)
     }
 

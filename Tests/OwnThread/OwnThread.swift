@@ -4,20 +4,20 @@ package import Testing
 extension Trait where Self == OwnThread {
     /// The test, and each task that it starts inside itself, has a thread of its own while it runs.
     ///
-    /// For tests that wait for real processes, sockets and clocks. Swift's cooperative pool has a thread for each core and
-    /// expects that nobody waits on one: on two cores two such tests hold up all the others.
+    /// For tests that wait for real processes, sockets and clocks. Swift's cooperative pool has a thread for each core and expects
+    /// that no job blocks one: on two cores two such tests hold up all the others.
     ///
-    /// A time limit beside it counts the wait for a place too, which is as long as the tests before it take: an hour is one
-    /// that tells a test that hangs from a machine that is slow, ten minutes are not.
+    /// A time limit beside it includes the wait for a place, which is as long as the tests before it take: an hour separates a
+    /// hanging test from a slow machine, ten minutes do not.
     package static var ownThread: OwnThread { OwnThread(places: 1) }
 
-    /// The same, and no other test that waits runs meanwhile: for those that measure time.
+    /// The same, and no other test that waits runs at that time: for tests that measure time.
     package static var ownMachine: OwnThread { OwnThread(places: OwnThread.atOnce) }
 }
 
 /// See `Trait.ownThread`.
 package struct OwnThread: SuiteTrait, TestTrait, TestScoping {
-    /// How many tests wait at the same time. They wait more than they work: more of them than cores.
+    /// How many tests wait at the same time. More than there are cores, since they wait more than they work.
     package static let atOnce = 6
 
     let places: Int

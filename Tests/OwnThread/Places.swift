@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// Room for so many tests at once; first come, first served, also for who needs much room.
+/// Room for a number of tests at once; first come, first served, also for a test that needs much room.
 final class Places: Sendable {
     static let shared = Places()
 
@@ -9,7 +9,7 @@ final class Places: Sendable {
         var free = OwnThread.atOnce
         var waiting: [(places: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
-        /// Those whose turn it is.
+        /// Takes those from the line that there is room for.
         mutating func admit() -> [CheckedContinuation<Void, Never>] {
             var admitted: [CheckedContinuation<Void, Never>] = []
             while let next = waiting.first, next.places <= free {

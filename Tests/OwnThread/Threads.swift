@@ -27,7 +27,7 @@ final class Threads: TaskExecutor {
         }
         if isThreadNeeded {
             let thread = Thread { [self] in run() }
-            // What a main thread has.
+            // The stack of a main thread.
             thread.stackSize = 8 << 20
             thread.start()
         }
@@ -35,9 +35,10 @@ final class Threads: TaskExecutor {
     }
 
     private func run() -> Never {
-        // Writing to somebody who has gone must fail the test, not end its process. Of this thread and of those that the test
-        // starts alone: what the process does with signals is not a test's to change. Nothing else is blocked: a program that is started
-        // here inherits the mask (signal(7)), and libdispatch's threads block nearly all, so that timeout(1) would never end one.
+        // Writing to a closed peer must fail the test, not end its process. SIGPIPE is blocked only in this thread and in those
+        // that the test starts: a test must not change how the process treats signals. No other signal is blocked: a program that
+        // is started here inherits the mask (signal(7)), and libdispatch's threads block nearly all, so that timeout(1) would never
+        // end one.
         var signals = sigset_t()
         sigemptyset(&signals)
         sigaddset(&signals, SIGPIPE)

@@ -10,7 +10,7 @@ import Testing
             (#"{"reason":"BadDeviceToken"}"#, "BadDeviceToken", nil),
             (#"{ "reason" : "Unregistered", "timestamp" : 1732112345678 }"#, "Unregistered", 1_732_112_345_678),
             (#"{"timestamp":1732112345678,"reason":"ExpiredToken"}"#, "ExpiredToken", 1_732_112_345_678),
-            // Seconds, which Apple does not send, are told by their size.
+            // Seconds, which Apple does not send, are recognised by their size.
             (#"{"reason":"Unregistered","timestamp":1732112345}"#, "Unregistered", 1_732_112_345_000),
             (
                 "{\r\n\t\"reason\"\t:\r\n\"Unregistered\" ,\n\"timestamp\" :\t1732112345678\n}", "Unregistered",

@@ -7,7 +7,7 @@ import Signing
 import Testing
 import UpgradeRules
 
-/// What a push looks like before it is framed.
+/// A push before it is framed.
 @Suite struct APNsProviderTests {
     private let start = Timestamp(seconds: 1_800_000_000)
     private let payload = UpgradePayload(
@@ -72,7 +72,7 @@ import UpgradeRules
         try provider().append([target], of: arena, campaign: Array("3f9c2ab81d04".utf8), to: batch)
         let slots = batch.bytes.slots.map { String(decoding: batch.bytes.arena[$0.range], as: UTF8.self) }
         #expect(slots == ["/3/device/00ff", "3f9c2ab8-1d04-8000-8000-000000000007", #"138\"00"#])
-        // The body, put together as the connection does it, is what that user's phone takes and no other.
+        // The body, put together as the connection does it, is one that only that user's phone takes.
         let body = template.request.body.flatMap { piece in
             switch piece {
             case .constant(let bytes): bytes

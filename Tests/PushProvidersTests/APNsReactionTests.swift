@@ -5,7 +5,7 @@ import Testing
 
 @testable import PushProviders
 
-/// Every status and reason of PROTOCOLS 1.6, and what is not in it.
+/// Every status and reason of PROTOCOLS 1.6, and some that it does not have.
 @Suite struct APNsReactionTests {
     enum Expected: Sendable {
         case accepted, rejected, badToken, unregistered, service, tooMany, transport, renew, pause, fault, reconnect
@@ -46,7 +46,7 @@ import Testing
         (500, "InternalServerError", .service, .keep),
         (503, "ServiceUnavailable", .service, .keep),
         (503, "Shutdown", .service, .recycle),
-        // What Apple may add, and what is no answer of Apple's: by status class.
+        // Reasons that Apple may add, and answers that are not Apple's: by status class.
         (400, "SomethingNew", .rejected, .keep),
         (400, nil, .rejected, .keep),
         (403, "SomethingNew", .fault, .doubt),
@@ -85,7 +85,7 @@ import Testing
         let body = reason.map { Array(#"{"reason":"\#($0)"}"#.utf8) } ?? []
         let (verdict, reading) = APNsJudge().judge(status: status, body: body)
         #expect(verdict == connection)
-        // What the lane read is what the bytes say.
+        // The lane's reading matches the bytes.
         if reading.entry > 0 {
             let entry = APNsReaction.entries[Int(reading.entry) - 1]
             #expect(entry.key.reason == reason && entry.key.status == status)

@@ -5,7 +5,7 @@ import Signing
 import TestPeers
 import Testing
 
-/// What an operator reads when a campaign is suspended: what is wrong, which app, which field, what to do.
+/// The operator's text when a campaign is suspended: the fault, the app, the field, and what to do.
 @Suite struct APNsRemedyTests {
     private let place = SendingPlace(
         app: "com.example.app", section: #"apps["com.example.app"].ios"#, server: "https://api.push.apple.com",
@@ -23,7 +23,7 @@ import Testing
         " Then: systemctl \(command) upgrade-relay && upgrade-relay campaigns resume 3f9c2ab81d04"
     }
 
-    /// What is corrected in the configuration: a reload is enough (FAULTS 3.10).
+    /// Faults that are corrected in the configuration: a reload is enough (FAULTS 3.10).
     private static let ofConfiguration: Set<SendingFault> = [
         .noCredential, .certificate, .topic, .request, .answer, .mostlyRefused,
     ]

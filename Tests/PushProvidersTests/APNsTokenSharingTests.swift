@@ -35,7 +35,7 @@ import Testing
         let (first, second) = (relay(), relay())
         let token = try first.token(at: after(0))
         #expect(try second.token(at: after(1)) == token)
-        // Fifty minutes on, whoever needs it.
+        // After fifty minutes the first relay that needs one signs the next.
         let next = try second.token(at: after(50))
         #expect(next != token)
         #expect(try first.token(at: after(51)) == next)
@@ -90,7 +90,7 @@ import Testing
         #expect(try second.refused(token.issuedAt, at: after(31)) == .taken)
         #expect(try second.token(at: after(31)) == next)
         #expect(try second.refused(token.issuedAt, at: after(31)) == .alreadyRenewed)
-        // Twenty minutes are one's own as well as the other's.
+        // The twenty minutes count for both relays.
         for relay in [first, second] {
             #expect(try relay.refused(next.issuedAt, at: after(40)) == .clockSkew)
             #expect(try relay.token(at: after(40)) == next)
@@ -124,7 +124,7 @@ import Testing
         first.pause(until: after(10), by: server, now: after(2))
         second.refresh(at: after(2))
         #expect(second.pause(at: server, now: after(2)) == after(10))
-        // What was read before another token was signed changes nothing.
+        // A token that was read before another one was signed changes nothing.
         let next = try first.token(at: after(50))
         second.refresh(at: after(50))
         shared.content.withLock { $0.rows[.key] = token }
@@ -139,7 +139,7 @@ import Testing
         let (first, second) = (relay(), relay())
         let token = try first.token(at: after(0))
         _ = try second.token(at: after(0))
-        // It has found no pause, and signs.
+        // The first relay has found no pause, and signs.
         shared.content.withLock { [after, server] in
             $0.before = { second.pause(until: after(55), by: server, now: after(50)) }
         }
@@ -161,7 +161,7 @@ import Testing
         first.saveAgain()
         #expect(try first.token(at: after(2)) == token)
         #expect(shared.kept == token)
-        // The other way round: what is there is old.
+        // The other way round: the stored token is old.
         shared.set(isDown: true)
         let next = try first.token(at: after(51))
         shared.set(isDown: false)

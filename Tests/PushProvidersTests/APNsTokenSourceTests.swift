@@ -95,17 +95,17 @@ import WireFormat
         let (soon, late) = (start + .seconds(300), start + .seconds(600))
         first.pause(until: soon, by: sandbox, now: start)
         #expect(first.pause(at: sandbox, now: start) == soon && first.pause(at: production, now: start) == nil)
-        // No other token is signed meanwhile, whoever minds.
+        // No other token is signed until then, whichever server asks for one.
         #expect(try first.refused(token.issuedAt, at: start) == .paused(until: soon))
         // So it is after a restart.
         let second = source(shared)
         #expect(second.pause(at: sandbox, now: start) == soon && second.pause(at: production, now: start) == nil)
         second.pause(until: late, by: third, now: start)
-        // It is told of its own pause, too, and knows better.
+        // The store reports its own pause to it, too; it knows that one better.
         second.refresh(at: start)
         for server in [production, sandbox, third] { #expect(second.pause(at: server, now: start) == late) }
         #expect(source(shared).pause(at: production, now: start) == late)
-        // When the first is over, the other holds where it was said.
+        // When the first pause is over, the other one holds only at its own server.
         #expect(second.pause(at: production, now: soon) == nil && second.pause(at: third, now: soon) == late)
     }
 

@@ -10,7 +10,7 @@ import WireFormat
 @testable import HTTP2
 @testable import PushProviders
 
-/// What an Android push looks like before it is framed.
+/// An Android push before it is framed.
 @Suite struct FCMProviderTests {
     private let start = Timestamp(seconds: 1_800_000_000)
     private let payload = UpgradePayload(
@@ -125,7 +125,7 @@ import WireFormat
         #expect(android["notification"] as? [String: String] == ["sound": "ping"])
     }
 
-    /// Byte for byte what went out before the configuration knew of labels, networks and keys of texts: apps in the field read it.
+    /// Byte for byte as before the configuration had labels, networks and keys of texts: apps in the field read it.
     @Test func withoutTheNewKeysNothingChanges() throws {
         let data =
             #"{"message":{"token":"t","data":{"page":"{\"type\":\"y\",\"userTel\":\"1\",\"downloadUrl\":\"u\"}","#
@@ -268,7 +268,7 @@ import WireFormat
         #expect(throws: PayloadError.tooLarge(size: 4_097, limit: 4_096)) {
             try provider.check(long, longestTelephone: 4_097 - size)
         }
-        // A telephone alone that is too long.
+        // A telephone that is too long alone.
         let arena = Array(("t" + String(repeating: "1", count: 4_096)).utf8)
         func refusals(_ length: Int) -> [String] {
             let target = PushTarget(
@@ -360,11 +360,11 @@ import WireFormat
         func text(_ fault: SendingFault, _ reason: String) -> String {
             provider.explain(fault, reason: reason, refused: nil, place)
         }
-        // The answers that tell may have been good ones.
+        // The answers that count may have been good ones.
         for reason in ["UNREGISTERED", ""] {
             #expect(text(.mostlyUnregistered, reason).hasPrefix("UNREGISTERED: 0 of the last"))
         }
-        // FAULTS 3.10: nothing is restarted for what a reload takes up, or for what is corrected at Google.
+        // FAULTS 3.10: a change that a reload takes up, or that is made at Google, needs no restart.
         #expect(text(.topic, "CONSUMER_INVALID").contains("Then: systemctl reload upgrade-relay && "))
         #expect(text(.forbidden, "SERVICE_DISABLED").contains("Then: upgrade-relay campaigns resume "))
         #expect(text(.credential, "UNAUTHENTICATED").contains("Then: systemctl restart upgrade-relay && "))

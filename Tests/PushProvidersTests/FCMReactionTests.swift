@@ -40,7 +40,7 @@ enum FCMAnswer {
     }
 }
 
-/// PROTOCOLS 2.3, line by line, and what is not in it.
+/// PROTOCOLS 2.3, line by line, and answers that it does not have.
 @Suite struct FCMReactionTests {
     typealias Push = FCMReaction.Push
 
@@ -48,7 +48,7 @@ enum FCMAnswer {
         (200, nil, .accepted, ""),
         (200, "{}", .accepted, ""),
         (200, #"{ "name": "projects/example-project/messages/0:1" }"#, .accepted, ""),
-        // A good status does not make good what the body says: neither delivered, nor is a token given up.
+        // A good status does not outweigh the body: the push is not delivered, and no token is given up.
         (200, FCMAnswer.body("UNAVAILABLE", code: "UNAVAILABLE"), .unavailable, "UNAVAILABLE"),
         (200, FCMAnswer.body("NOT_FOUND", code: "UNREGISTERED"), .perhapsUnregistered, "UNREGISTERED"),
         (
@@ -106,7 +106,7 @@ enum FCMAnswer {
         (429, FCMAnswer.body("RESOURCE_EXHAUSTED"), .quota, "RESOURCE_EXHAUSTED"),
         (503, FCMAnswer.body("UNAVAILABLE"), .unavailable, "UNAVAILABLE"),
         (504, FCMAnswer.body("DEADLINE_EXCEEDED"), .unavailable, "DEADLINE_EXCEEDED"),
-        // What Google may add: by what it has beside it.
+        // Codes that Google may add: by the fields beside them.
         (400, FCMAnswer.body("INVALID_ARGUMENT", code: "SOMETHING_NEW"), .rejected, "INVALID_ARGUMENT"),
         (503, FCMAnswer.body("UNAVAILABLE", code: "SOMETHING_NEW"), .unavailable, "UNAVAILABLE"),
         (404, FCMAnswer.body("NOT_FOUND", code: "UNSPECIFIED_ERROR"), .perhapsUnregistered, "NOT_FOUND"),
@@ -136,12 +136,12 @@ enum FCMAnswer {
         #expect(reaction.connection == connection)
         let (verdict, reading) = FCMJudge().judge(status: status, body: Array((body ?? "").utf8))
         #expect(verdict == connection)
-        // What the lane read is what the bytes say.
+        // The lane's reading matches the bytes.
         #expect(FCMReaction.to(status: status, entry: reading.entry) == reaction)
         if !reason.isEmpty, !reason.hasPrefix("HTTP") { #expect(FCMProvider.reasons.contains(reason)) }
     }
 
-    /// By the first piece of a good answer's body, however short: what it lets pass is not looked at again.
+    /// Judged by the first piece of a good answer's body, however short: a body that passes is not read again.
     @Test func theBeginningOfAGoodBodyIsEnough() {
         for body in [
             "{}", #"{"name":"projects/p/messages/1"}"#, "{\n  \"name\": \"projects/p", #"{"errors":1}"#, #"{"e":1"#,
@@ -160,7 +160,7 @@ enum FCMAnswer {
         }
     }
 
-    /// A token is given up by these alone.
+    /// Only these end a token.
     @Test func nothingElseEndsAToken() {
         let now = Timestamp(seconds: 1_800_000_000)
         for (status, body, push, _) in Self.table {
@@ -189,7 +189,7 @@ enum FCMAnswer {
 
     // MARK: Bodies
 
-    /// The lane keeps 4 KiB of a body: whatever breaks off keeps what it had, and never becomes something else.
+    /// The lane keeps 4 KiB of a body: one that breaks off keeps the fields it had, and never becomes another answer.
     @Test func aBodyThatBreaksOffGivesWhatItHad() {
         let whole = Array(FCMAnswer.body("NOT_FOUND", code: "UNREGISTERED", fields: ["message.token"]).utf8)
         let full = FCMErrorBody(whole)

@@ -31,7 +31,7 @@ final class FCMTokenBench: Sendable {
     let source: FCMTokenSource
     private let endpoint = Endpoint()
 
-    /// The endpoint's side, which the source keeps.
+    /// The endpoint's side, which the source retains.
     private final class Endpoint: Sendable {
         let now = Mutex(Timestamp(seconds: 1_800_000_000))
         let reply = Mutex<FCMTokenSource.Reply?>(nil)
@@ -62,13 +62,13 @@ final class FCMTokenBench: Sendable {
 
     func pass(_ time: Duration) { endpoint.now.withLock { $0 = $0 + time } }
 
-    /// What the endpoint answers; nil grants a token.
+    /// Sets the endpoint's answer; nil grants a token.
     func reply(_ reply: FCMTokenSource.Reply?) { endpoint.reply.withLock { $0 = reply } }
 
     /// Keeps the answer back while the test does something.
     func whileAsking(_ body: () throws -> Void) rethrows { try endpoint.gate.withLock { _ in try body() } }
 
-    /// One more question has come to something.
+    /// Waits until one more question has its outcome.
     func waitForChange() -> Bool { endpoint.changed.wait(timeout: .now() + 60 * Double(Patience.factor)) == .success }
 
     enum Outcome: Equatable {
@@ -98,7 +98,7 @@ extension FCMTokenSource {
     }
 }
 
-/// Who asks Google, how often, and what others are told meanwhile.
+/// The questions to Google, their number, and the callers' answers in the meantime.
 @Suite(.ownThread) struct FCMTokenSourceTests {
     @Test func oneQuestionServesAll() throws {
         let bench = try FCMTokenBench()

@@ -21,7 +21,7 @@ import UpgradeRules
         return Array(lines[(start + 1)...].prefix { !$0.hasPrefix("#") })
     }
 
-    /// What stands between backquotes in one column of the table.
+    /// The names between backquotes in one column of the table.
     private static func names(_ title: String, column: Int) throws -> [String] {
         try section(title).filter { $0.hasPrefix("| ") }.dropFirst().flatMap { row in
             row.split(separator: "|")[column].matches(of: /`([^`]+)`/).map { String($0.output.1) }

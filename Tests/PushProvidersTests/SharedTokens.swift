@@ -3,7 +3,7 @@ import PushProviders
 import RelayEngine
 import Synchronization
 
-/// What the relays of a fleet have kept of one key, in memory: decides as the store does.
+/// The provider tokens of one key that the relays of a fleet keep, in memory: it decides as the store does.
 final class SharedTokens: ProviderTokenKeeper {
     struct Unreachable: Error {}
 
@@ -12,7 +12,7 @@ final class SharedTokens: ProviderTokenKeeper {
         /// Reads, new tokens and pauses, as far as they came through.
         var calls: (reads: Int, mints: Int, pauses: Int) = (0, 0, 0)
         var isDown = false
-        /// What another relay does before the next mint.
+        /// Called before the next mint, in the place of another relay.
         var before: (@Sendable () -> Void)?
     }
 
@@ -22,7 +22,7 @@ final class SharedTokens: ProviderTokenKeeper {
         content.withLock { $0.rows[.key] = stored }
     }
 
-    /// In the key's own place.
+    /// The token in the key's own place.
     var kept: ProviderToken? { content.withLock { $0.rows[.key] } }
     var rows: Int { content.withLock { $0.rows.count } }
     var reads: Int { content.withLock { $0.calls.reads } }

@@ -3,7 +3,7 @@ import PushSimulator
 import SimulatorTools
 import Testing
 
-/// What bare mode's end of a connection says to bytes, whatever parts they come in.
+/// Bare mode's answers to bytes, in whatever parts they come.
 @Suite struct BareFramesTests {
     private static let answers = BareAnswers(.apns(APNsTeam(topics: [], teamID: "", keys: [:])))
     private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
@@ -14,7 +14,7 @@ import Testing
         [0, UInt8(payload.count >> 8), UInt8(payload.count & 255), type, flags, 0, 0, 0, stream] + payload
     }
 
-    /// - Returns: what is said after the server's SETTINGS, and the streams that have ended.
+    /// - Returns: the output after the server's SETTINGS, and the streams that have ended.
     private func said(to bytes: [UInt8], inPartsOf size: Int) -> (output: [UInt8], ended: [UInt32]) {
         var frames = BareFrames(maximumStreams: 1000, answers: Self.answers)
         #expect(frames.output == Self.settings)
@@ -33,7 +33,7 @@ import Testing
             + frame(1, 4, 1, [1, 2, 3]) + frame(0, 1, 1, [4, 5])
             + frame(1, 5, 3, [6]) + frame(1, 1, 5, [7]) + frame(9, 4, 5, [8])
             + frame(6, 0, 0, [1, 2, 3, 4, 5, 6, 7, 8]) + frame(6, 1, 0, [8, 7, 6, 5, 4, 3, 2, 1])
-            // SETTINGS' acknowledgement, RST_STREAM, WINDOW_UPDATE, and a type that nobody knows.
+            // SETTINGS' acknowledgement, RST_STREAM, WINDOW_UPDATE, and an unknown type.
             + frame(4, 1, 0) + frame(3, 0, 7, [0, 0, 0, 8]) + frame(8, 0, 0, [0, 0, 1, 0]) + frame(99, 255, 0, [1])
         let (output, ended) = said(to: bytes, inPartsOf: size)
         #expect(output == frame(4, 1, 0) + frame(6, 1, 0, [1, 2, 3, 4, 5, 6, 7, 8]))

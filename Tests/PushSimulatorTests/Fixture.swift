@@ -5,7 +5,7 @@ import Signing
 import Testing
 import WireFormat
 
-/// A team with a key, and what a right request of it looks like.
+/// A team with a key, and right requests of it.
 struct Fixture {
     static let topic = "com.example.app"
     static let teamID = "TEAM123456"

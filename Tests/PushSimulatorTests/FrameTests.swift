@@ -5,7 +5,7 @@ import Testing
 
 @testable import PushSimulator
 
-/// What happens on the level of HTTP/2 frames.
+/// The simulator on the level of HTTP/2 frames.
 @Suite(.serialized, .ownThread) struct FrameTests {
     private let fixture: Fixture
     private let jwt: String
@@ -142,7 +142,7 @@ import Testing
         try client.read { answered($0, 3) && answered($0, 5) }
         #expect(server.simulator.figures.accepted == 3)
         #expect(server.simulator.figures.rejected == 0)
-        // A slot that nobody gives back would count as an open stream.
+        // A slot that is not given back would count as an open stream.
         #expect(server.simulator.figures.peakStreams == 2)
         try client.send(client.request(7, headers(7)))
         try client.read { answered($0, 7) }
@@ -193,7 +193,7 @@ import Testing
         try server.wait { $0.accepted == 2 }
         try client.send(ping)
         #expect(client.isQuiet(for: 300))
-        // A second connection is served meanwhile.
+        // A second connection is served in the meantime.
         #expect(try server.curl(headers(9)).output.hasPrefix("HTTP/2 200"))
     }
 

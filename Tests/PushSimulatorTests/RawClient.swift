@@ -78,14 +78,14 @@ final class RawClient {
         return head + body
     }
 
-    /// - Parameter isLast: DATA carries END_STREAM.
+    /// - Parameter isLast: whether DATA carries END_STREAM.
     func parts(
         _ stream: UInt32, _ headers: [(String, String)], payload: String = Fixture.payload, isLast: Bool = true
     ) -> (head: [UInt8], body: [UInt8]) {
         (self.headers(stream, headers), frame(Frame.data, isLast ? 1 : 0, stream, Array(payload.utf8)))
     }
 
-    /// - Parameter isLast: they carry END_STREAM.
+    /// - Parameter isLast: whether they carry END_STREAM.
     func headers(_ stream: UInt32, _ headers: [(String, String)], isLast: Bool = false) -> [UInt8] {
         var block: [UInt8] = []
         for (name, value) in headers {
@@ -104,7 +104,7 @@ final class RawClient {
         try send(frame(Frame.settings, 1, 0, []))
     }
 
-    /// Reads until `found` says so; fails after a minute, or when the server closes first.
+    /// Reads until `found` returns true; fails after a minute, or when the server closes first.
     func read(until found: ([Frame]) -> Bool) throws {
         let deadline = ContinuousClock.now + .seconds(60)
         while !found(frames) {
@@ -122,7 +122,7 @@ final class RawClient {
         }
     }
 
-    /// Whether the server says nothing for that long.
+    /// Whether the server sends nothing for that long.
     func isQuiet(for milliseconds: Int32) -> Bool {
         var poll = pollfd(fd: output.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
         return Foundation.poll(&poll, 1, milliseconds) == 0

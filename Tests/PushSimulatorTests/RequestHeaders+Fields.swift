@@ -2,7 +2,7 @@
 import PushSimulator
 
 extension RequestHeaders {
-    /// Names that are not known are left out, as the wire's are.
+    /// Unknown names are left out, as those on the wire are.
     init(_ fields: [(String, String)]) {
         self.init()
         for (name, value) in fields {

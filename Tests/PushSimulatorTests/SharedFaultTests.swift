@@ -5,7 +5,7 @@ import PushSimulator
 import SimulatorTools
 import Testing
 
-/// A script's `shares`: what a share of all requests meets.
+/// A script's `shares`: faults for a share of all requests.
 @Suite(.serialized, .ownThread) struct SharedFaultTests {
     private let fixture: Fixture
     private let journal = FaultJournal()

@@ -6,7 +6,7 @@ import Signing
 import Testing
 import WireFormat
 
-/// As a package outside this one uses it.
+/// The service as a package outside this one uses it.
 @Suite(.ownThread) struct SimulatedPushServiceTests {
     @Test func APNsInATestsOwnProcess() throws {
         let apns = try SimulatedPushService.apns(topics: ["com.example.app"], teamID: "ABCDE12345", keyID: "FGHIJ67890")
@@ -40,7 +40,7 @@ import WireFormat
         #expect(apns.refusals == [:])
     }
 
-    /// Gone with the test.
+    /// The folder is removed with the test.
     private final class TestFolder {
         let url = FileManager.default.temporaryDirectory.appending(path: "stand-in-\(UUID().uuidString)")
         init() throws { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }

@@ -9,7 +9,7 @@ import Testing
         #expect(names.map { DeviceField(name: $0) } == DeviceField.allCases)
         let columns = DeviceField.values.compactMap { $0.column?.description }
         #expect(Set(columns).count == DeviceField.values.count)
-        // A name that is kept for one field and is another's would put its values into the wrong column.
+        // If one name stood for two fields, its values would go into the wrong column.
         let all = DeviceField.allCases.flatMap { $0.synonyms + [$0.name.lowercased()] }
         #expect(Set(all).count == all.count)
     }

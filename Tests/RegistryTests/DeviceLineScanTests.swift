@@ -5,7 +5,7 @@ import Testing
 @Suite("Plain lines of an import")
 struct DeviceLineScanTests {
     private func columns(_ text: String) -> [String?]? {
-        // Inside other bytes: what is around the line is none of its business.
+        // Inside other bytes: the scan must not read past the line.
         let bytes = Array("\"\(text)\"".utf8)
         guard let scan = DeviceLineScan(bytes, in: 1..<bytes.count - 1) else { return nil }
         let fields: [DeviceField] = [

@@ -43,7 +43,7 @@ import Testing
         let died = try #require(update(.records, said, alive))
         #expect(died.death == .began && died.life.dead == Self.then + .seconds(60))
         #expect(update(.records, said, died.life) == nil)
-        // It was registered after that.
+        // It was registered after that death.
         let before = Observation(leftOut: [], deadSince: Self.then - .seconds(1))
         #expect(update(.records, before, alive) == nil)
     }
@@ -85,7 +85,7 @@ import Testing
         #expect(!rule(Self.week - .seconds(1), []).isNews)
         #expect(rule(Self.week, []).isNews)
         #expect(rule(Self.week, []).verdict { _ in false } == LoginRule.Verdict(writes: [], isSeen: true))
-        // The clock of the device is no word: a login is not later than now.
+        // The device's clock is not trusted: a login is not later than now.
         #expect(!rule(Self.week, [], now: .seconds(60)).isNews)
     }
 

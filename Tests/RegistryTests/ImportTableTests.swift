@@ -5,21 +5,22 @@ import Testing
 
 @testable import Registry
 
-/// The guide's table of what a line of an import replaces is what the rule decides.
+/// The guide's table of the values that a line of an import replaces is the same as the rule's decisions.
 @Suite struct ImportTableTests {
     private static let registered = Timestamp(seconds: 1_700_000_000)
     private static let now = registered + .seconds(86_400)
 
-    /// A line, against a device that was registered at `registered`, has every field, and differs from the line in all that it names.
+    /// A line of an import, for a device that was registered at `registered`, has every field, and differs from the line in all
+    /// fields that the line names.
     private struct Line {
         let name: String
         var source = RegistrationSource.records
         var leftOut: DeviceFieldSet = []
         var registeredAt: Timestamp?
         var seenAt: Timestamp?
-        /// Which of its versions are below the device's.
+        /// The versions of the line that are below the device's.
         var older: DeviceFieldSet = []
-        /// Fields in which it differs, where not in all.
+        /// The fields in which the line differs from the device.
         var differing = DeviceFieldSet.values
         var wasRemoved = false
     }
@@ -53,7 +54,7 @@ import Testing
         }
     }
 
-    /// What the guide says of some fields.
+    /// The cell of the guide's table for these fields.
     private static func cell(_ line: Line, _ fields: DeviceFieldSet) -> String {
         if line.differing.isDisjoint(with: fields) { return "as it was" }
         if verdict(line).isSuperset(of: fields) { return "the line's" }

@@ -13,15 +13,15 @@ import VersionSources
 
 @testable import RelayAPI
 
-/// All that can hold a relay up at once, and beside it those who ask how it is, and its operator.
+/// Everything that can hold a relay up, all at once, beside requests for its state and its operator's.
 @Suite("Everything that waits at once, live", .serialized, .ownThread)
 struct AbuseTests {
-    /// What is promised (CONTRIBUTING, "What a request may cost"): of twenty answers half must keep it, for a machine does other things,
-    /// too; none may wait for what keeps the others.
+    /// The promised response times (CONTRIBUTING, "What a request may cost"). Half of twenty answers must keep `prompt`, as the
+    /// machine has other work; all must keep `patience`, whatever holds up the rest.
     private static let prompt = Duration.milliseconds(100)
     private static let patience = Duration.milliseconds(900)
 
-    /// Clients whose requests stand still until they go.
+    /// Clients whose requests hang until `end`.
     private final class Crowd {
         let stillness = DispatchSemaphore(value: 0)
         let turnedAway = Mutex(0)
@@ -37,7 +37,7 @@ struct AbuseTests {
             }
         }
 
-        /// - Returns: whether all have their answers.
+        /// - Returns: whether all were answered within a minute.
         func end() -> Bool {
             stillness.signal()
             return group.wait(timeout: .now() + 60) == .success
@@ -82,7 +82,7 @@ struct AbuseTests {
         }
         // Two test pushes or webhooks of the app may wait, and one plan.
         try bench.until { crowd.turnedAway.withLock { $0 } >= 24 + 24 - 2 + 40 - 1 }
-        // By one token, and nobody reads them.
+        // Event streams of one token, which no client reads.
         let readers = try (0..<64).map { _ in
             let reader = try RawClient(port: bench.server.port ?? 0, receiveBuffer: 4096)
             try reader.send(
@@ -141,7 +141,7 @@ struct AbuseTests {
                 "DELETE /v1/apps/com.example.app/ios/devices/ab\(10 + number) HTTP/1.1\r\nHost: relay\r\n\r\n")
             return client
         }
-        // Not before the server has taken them in: this comes after them on the thread that serves the socket.
+        // Waits until the server has taken them in: this request follows them on the thread that serves the socket.
         #expect(try bench.ask("GET", "/healthz").status == 200)
         let start = ContinuousClock.now
         let answer = try bench.ask("PUT", "/v1/apps/com.example.app/ios/version", #"{"latest":"1.0"}"#)
@@ -168,7 +168,7 @@ struct AbuseTests {
         #expect(Int(refused[header: "retry-after"] ?? "").map { (1...6).contains($0) } ?? false)
         let modest = [("Authorization", "Bearer \(try bench.newToken(.versions))")]
         #expect(try bench.askNetwork("POST", path, device, headers: modest).status == 200)
-        // An operator's own socket is nobody's token.
+        // The limit is per token, and the control socket needs none.
         for _ in 0..<12 {
             #expect(try bench.ask("POST", path, String(decoding: device, as: UTF8.self)).status == 200)
         }
@@ -197,7 +197,7 @@ struct AbuseTests {
             }
         }
         _ = try bench.ask("GET", document)
-        // By another way than the API: what is looked for now and then.
+        // Not by the API: the server looks for such changes now and then.
         try bench.store.setAlert(
             AlertRecord(
                 app: Bench.app, message: "Back at six", isBlocking: false, endsAt: nil, createdAt: Bench.now,

@@ -10,10 +10,10 @@ import WireFormat
 
 @testable import RelayAPI
 
-/// Made of the OpenAPI document, so that a route without a right, or with another one than it says, fails here.
+/// Made from the OpenAPI document: a route without a right, or with another one than documented, fails here.
 @Suite("Who may ask what, live over TCP", .ownThread)
 struct AccessLiveTests {
-    /// The only paths that answer to anybody (CONTRACT, "right: none").
+    /// The only paths that answer every caller (CONTRACT, "right: none").
     static let open: Set<String> = [
         "/healthz", "/readyz", "/metrics", "/openapi.json", "/v1/check", "/v1/enforce",
         "/v1/apps/{app}/launchgate.json",
@@ -68,7 +68,7 @@ struct AccessLiveTests {
             #expect(right == route.right)
             if right == .nothing { seen.insert(entry.path) }
             for caller in callers {
-                // A stream that goes on for as long as its reader stays.
+                // This stream lasts for as long as its reader stays.
                 if entry.path == "/v1/events", caller.scopes?.contains(.status) == true { continue }
                 let headers = caller.authorization.map { [("Authorization", $0)] } ?? []
                 let body: [UInt8]? = ["PUT", "POST"].contains(entry.method) ? Array("{}".utf8) : nil
@@ -120,7 +120,7 @@ struct AccessLiveTests {
             for needle in [Array(token.utf8), Array(token.utf8.dropFirst(4).prefix(21)), secret] {
                 #expect(data.range(of: Data(needle)) == nil, "\(file)")
             }
-            // The search finds what is there.
+            // This name is in the store, so the search does find what is there.
             if data.range(of: Data(name)) != nil { isNameFound = true }
         }
         #expect(isNameFound)

@@ -71,7 +71,7 @@ struct AdoptionLiveTests {
             #expect(answer.text("body", "needUpgrade") == "1")
             try bench.until { try Self.told(bench, id) == "1" }
         }
-        // Who has the version is told nothing.
+        // Devices that have the version get no prompt.
         for token in ["abcd01", "abcd02"] {
             _ = try bench.askNetwork("GET", CheckLiveTests.path("2.0", more: "&token=\(token)"))
         }
@@ -103,7 +103,7 @@ struct AdoptionLiveTests {
         let (bench, id) = try Self.bench(.authorized)
         let check = CheckLiveTests.path("1.9", more: "&token=abcd01")
         #expect(try bench.askNetwork("GET", check).text("body", "needUpgrade") == "1")
-        // What is noted later is stored later.
+        // Sightings are stored in order: this one is stored after the first.
         let token = try bench.newToken(.devices)
         _ = try bench.askNetwork(
             "GET", CheckLiveTests.path("1.9", more: "&token=abcd02"), headers: [("Authorization", "Bearer \(token)")])

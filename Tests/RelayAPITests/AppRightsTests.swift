@@ -9,10 +9,10 @@ import UpgradeRules
 
 @testable import RelayAPI
 
-/// Two teams on one relay: what a token or a webhook's secret that is bound to the one's app can see and change.
+/// Two teams on one relay: what a token or a webhook's secret that is bound to one team's app can see and change.
 @Suite("Rights per app, live", .ownThread)
 struct AppRightsTests {
-    /// A campaign of each app, and a token of all scopes for the other's.
+    /// A campaign of each app, and a token that is bound to the second app.
     private struct Teams {
         let bench: Bench
         var ours = ""

@@ -17,7 +17,7 @@ struct AuditLiveTests {
 
     private static func authorized(_ token: String) -> [(String, String)] { [("Authorization", "Bearer \(token)")] }
 
-    /// "action actorKind address" of each row, the oldest first, what the relay made of campaigns left out.
+    /// "action actorKind address" of each row, the oldest first, without the relay's own rows.
     private func acts(_ query: String = "") throws -> [String] {
         let items = try bench.ask("GET", "/v1/audit?limit=1000\(query)").value("items")?.array ?? []
         return items.reversed().filter { $0[.actorKind]?.string != "relay" }.map { item in

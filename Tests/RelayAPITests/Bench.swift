@@ -29,7 +29,7 @@ final class BenchClock: Sendable {
 final class Bench: Sendable {
     static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
     static let app = AppKey(app: "com.example.app", platform: .ios)
-    /// Another team's; configured where `ControlDouble.hasOther` says so.
+    /// Another team's app; configured if `ControlDouble.hasOther` is true.
     static let other = AppKey(app: "com.example.other", platform: .ios)
     /// The server's clock stands still, unless a test moves it.
     static let now = Timestamp(seconds: 1_700_000_000)
@@ -39,9 +39,9 @@ final class Bench: Sendable {
     let control: ControlDouble
     let server: APIServer
     let clock = BenchClock()
-    /// What the server logged: level, message, and fields as "name=value".
+    /// The server's log lines: level, message, and fields as "name=value".
     let logged = LogLines()
-    /// How often the secrets of webhooks were asked for: once each time that one is verified.
+    /// How often the webhook secrets were asked for: once for each verification.
     let verifications: Counter
 
     final class Counter: Sendable {
@@ -50,7 +50,7 @@ final class Bench: Sendable {
 
     var socketPath: String { directory.appending(path: "control.sock").path }
 
-    /// - Parameter secrets: those that verify webhooks; nil: one, for all apps.
+    /// - Parameter secrets: the secrets that verify webhooks; nil: one, for all apps.
     init(
         limits: APILimits = APILimits(), checkTrust: CheckTrust = .device, secrets: [WebhookSecret]? = nil,
         enforce: EnforceRules = EnforceRules(), operations: Bool = false, webOrigins: WebOrigins = .none,
@@ -85,8 +85,8 @@ final class Bench: Sendable {
         try? FileManager.default.removeItem(at: directory)
     }
 
-    /// Asks again until it is so: at each line of the log, and now and then, for what the server does of itself each second
-    /// is told nowhere.
+    /// Asks until `condition` holds, at each line of the log and every 20 ms, as the server's work of each second is not
+    /// logged. Fails after a minute.
     func until(_ condition: () throws -> Bool) throws {
         let deadline = ContinuousClock.now + .seconds(60)
         while try !condition() {
@@ -119,7 +119,7 @@ final class Bench: Sendable {
         return hold(method, path, sent: body, try HTTPClient().send(request))
     }
 
-    /// At the address for operations, of which the document describes a part.
+    /// At the address for operations, which the document describes in part.
     func askOperations(
         _ method: String, _ path: String, _ body: String? = nil, headers: [(String, String)] = []
     ) throws -> Answer {
@@ -203,14 +203,14 @@ final class LogLines: Sendable {
         _ = lines.wait(seconds: 0, milliseconds: milliseconds) { $0.count > seen }
     }
 
-    /// The lines of one request, with those that only tell of it.
+    /// The lines of one request, with its "request answered" line.
     func lines(of request: String) -> [String] {
         requests.withLock { $0[request] ?? [] }
     }
 
     private let requests = Mutex<[String: [String]]>([:])
 
-    /// Makes a log that is kept here. Lines that only tell of a request are not among `all`, nor are the requests' ids.
+    /// Makes a log whose lines are kept here. `all` has neither the "request answered" lines nor the requests' ids.
     var log: Log {
         Log(minimum: .debug) { [self] level, message, fields in
             let text = fields.filter { $0.name != "request" }.map { " \($0.name)=\($0.value)" }.joined()

@@ -2,7 +2,7 @@
 import OwnThread
 import Testing
 
-/// Why a campaign does not move, and its way, for programs.
+/// The reason that a campaign does not move, and its rollout steps, for programs.
 @Suite(.serialized, .ownThread) struct CampaignWaitTests {
     @Test func aCampaignSaysWhatItWaitsForAndWhichWayItGoes() throws {
         let bench = try Bench()

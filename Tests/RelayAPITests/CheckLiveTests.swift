@@ -134,7 +134,7 @@ struct CheckLiveTests {
                     system: try system.map { try Version($0) }))
         }
         try note("17.1")
-        // The same phone again within the second, without a word of its system.
+        // The same phone again within the second, without its system's version.
         try note(nil)
         queue.flush()
         let device = try bench.store.device(Bench.app, token: token)
@@ -171,7 +171,7 @@ struct CheckLiveTests {
         #expect(store.seen.withLock { $0 } == [first + ["bb01"]])
     }
 
-    /// Keeps the tokens of what it is told, as long as it takes anything.
+    /// Keeps the tokens of the sightings that it takes; throws while `refuses` is set.
     private final class Refusing: SightingStore {
         let refuses = Mutex(false)
         let seen = Mutex<[[String]]>([])

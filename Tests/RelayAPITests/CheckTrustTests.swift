@@ -42,7 +42,7 @@ struct CheckTrustTests {
     func leap() throws {
         let bench = try Bench()
         _ = try bench.ask("PUT", Self.device, #"{"telephone":"138","version":"1.9"}"#)
-        // What other devices run is read anew with each change of a version, and each minute.
+        // The versions that other devices run are read again at each change of a version, and each minute.
         _ = try bench.ask("PUT", "/v1/apps/com.example.app/android/version", #"{"latest":"1"}"#)
         for lie in ["999999.0", "30.0.0", "1.20"] {
             _ = try bench.askNetwork("GET", CheckLiveTests.path(lie, more: "&token=abcd01"))
@@ -99,7 +99,7 @@ struct CheckTrustTests {
         #expect(try SightingProbe(bench).version() == "1.9")
         let path = CheckLiveTests.path("2.0", more: "&token=abcd01&telephone=777")
         #expect(try bench.askNetwork("GET", path).status == 200)
-        // What is forced at login is decided by the request alone.
+        // The request alone decides what is forced at login.
         let honest = try bench.askNetwork("GET", CheckLiveTests.path("1.9", more: "&token=abcd01"))
         #expect(honest.text("body", "needUpgrade") == "1")
         bench.server.stop()
@@ -125,14 +125,14 @@ struct CheckTrustTests {
         #expect(try Self.version(bench) == "2.0")
     }
 
-    /// What is stored once everything that was noted before has been.
+    /// Reads the stored version once every earlier sighting has been stored.
     struct SightingProbe {
         let bench: Bench
 
         init(_ bench: Bench) { self.bench = bench }
 
         func version() throws -> String? {
-            // A second device whose sighting is believed: when it is stored, so is whatever came before it.
+            // A second device whose sighting is trusted: once it is stored, every earlier one has been, too.
             _ = try bench.ask("PUT", "\(ResourceLiveTests.devices)/abcd09", #"{"version":"1.0"}"#)
             _ = try bench.ask("GET", CheckLiveTests.path("1.5", more: "&token=abcd09"))
             try bench.until {

@@ -7,10 +7,10 @@ import WireFormat
 
 @testable import RelayAPI
 
-/// Every act of the API × each thing that was shown is stale: it is refused with what changed (DESIGN, rule 13).
+/// Each act of the API is refused where any fact that was shown is stale, with the facts that changed (DESIGN, rule 13).
 @Suite("Acts carry what was confirmed, live", .ownThread)
 struct ConfirmedActTests {
-    /// Routes that change something and show nothing before, each with the reason. One that is not here needs an act.
+    /// Routes that change something and show nothing before, each with the reason. Any other one needs an act.
     private static let showsNothing: [String: String] = [
         "POST /v1/webhooks/version": "a machine's", "POST /v1/webhooks/github/{app}/{platform}": "a machine's",
         "POST /v1/webhooks/gitlab/{app}/{platform}": "a machine's",
@@ -35,7 +35,7 @@ struct ConfirmedActTests {
         }
         let patterns = Set(Route.all.map(\.pattern))
         for pattern in Self.showsNothing.keys { #expect(patterns.contains(pattern), "there is no \(pattern)") }
-        // Unblocking is the withdrawal's other body.
+        // Unblocking is another body of the withdrawal's route.
         #expect(Set(Route.all.compactMap(\.act)) == Set(ActKind.allCases).subtracting([.unblock]))
         for route in Route.all where route.method == "DELETE" {
             guard let act = route.act else { continue }
@@ -46,7 +46,7 @@ struct ConfirmedActTests {
     private struct Scene {
         var method: String
         var path: String
-        /// Beside what is carried.
+        /// The members beside the confirmed facts.
         var body: [JSONMember]?
         var about: ActSubject
     }
@@ -57,7 +57,7 @@ struct ConfirmedActTests {
         JSONMember(name: name, value: .string(value))
     }
 
-    /// What there is before the act, and how it is asked for.
+    /// The state before the act, and the request for it.
     private static func scene(_ act: ActKind, _ bench: Bench) throws -> Scene {
         try bench.store.register(
             (0..<20).map {
@@ -137,7 +137,7 @@ struct ConfirmedActTests {
         case .nothing: fact.isNumber ? [.number(3)] : [.text("7.7.7")]
         case .number(let number): [.nothing, .number(number * 2 + 3)]
         case .text(let text):
-            // White space alone is another text.
+            // White space alone makes another text.
             [.nothing, .text(fact == .version ? "7.7.7" : text.hasSuffix(" ") ? String(text.dropLast()) : text + " ")]
         }
     }
@@ -167,7 +167,7 @@ struct ConfirmedActTests {
                 }
             }
         }
-        // Of another kind, or not of this act, it is no fact at all.
+        // A fact that this act does not take is refused.
         for fact in Shown.Fact.allCases where !act.facts.contains(fact) {
             let answer = try Self.send(scene, Shown([fact: .number(1)]), bench)
             #expect(answer.status == 422, "\(act) takes no \(fact): \(answer.body)")

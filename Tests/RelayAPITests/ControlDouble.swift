@@ -9,7 +9,7 @@ import Telemetry
 import UpgradeRules
 import VersionSources
 
-/// What the daemon does beyond the API, without a fan-out.
+/// The daemon's part behind the API, without a fan-out.
 final class ControlDouble: RelayControl, RequirementOperations {
     var requirements: any RequirementOperations { self }
 
@@ -37,7 +37,7 @@ final class ControlDouble: RelayControl, RequirementOperations {
         self.store = store
     }
 
-    /// Whoever asks which apps there are waits for it.
+    /// A test holds it to make callers of `apps` wait.
     let gate = NSLock()
 
     func apps() -> [AppKey] {
@@ -46,7 +46,7 @@ final class ControlDouble: RelayControl, RequirementOperations {
             + (hasOther.withLock(\.self) ? [Bench.other] : [])
     }
 
-    /// Told of each app whose profile is asked for: at the check of an app that nobody configured, on the thread that
+    /// Called for each app whose profile is asked for. The check of an app that is not configured asks on the thread that
     /// serves the connection.
     let profileAsked = Mutex<(@Sendable (AppKey) -> Void)?>(nil)
 
@@ -62,7 +62,7 @@ final class ControlDouble: RelayControl, RequirementOperations {
 
     func releaseRules(of app: AppKey) -> ReleaseRules { rules.withLock { $0 } }
 
-    /// While it is set, a push service and a plan's work stand still until it is signalled.
+    /// While it is set, a test push and a plan wait until it is signalled.
     let stillness = Mutex<DispatchSemaphore?>(nil)
 
     private func standStill() {
@@ -83,7 +83,7 @@ final class ControlDouble: RelayControl, RequirementOperations {
         var surroundings = RequirementMachine.Surroundings.waiting(
             for: waitingReason.withLock(\.self),
             draft: CampaignDraft(downloadURL: profile.downloadURL, timeToLive: .seconds(604_800)), at: Bench.now)
-        // A block of what nothing is above is taken here.
+        // A block is accepted here even if no version above it is known.
         if bump.blocked.isEmpty { surroundings.known = KnownVersions() }
         return try store.apply(
             bump, by: Signature(by: actor, at: Bench.now), in: surroundings, receipt: receipt,
@@ -122,7 +122,7 @@ final class ControlDouble: RelayControl, RequirementOperations {
         return VersionRecord(app, decision.after)
     }
 
-    /// What a bump is told of the hour.
+    /// The hours that a bump waits for; nil: it does not wait.
     let hours = Mutex<HoursWait?>(nil)
     func hoursWait(of outcome: BumpOutcome) -> HoursWait? {
         outcome.requiredRose || !outcome.blocked.isEmpty ? hours.withLock { $0 } : nil

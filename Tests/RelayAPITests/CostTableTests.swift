@@ -8,7 +8,7 @@ import Threading
 @testable import HTTPServer
 @testable import RelayAPI
 
-/// CONTRIBUTING's tables of what a request may cost are what the routes and their kinds of work say.
+/// CONTRIBUTING's tables of what a request may cost match the routes and their kinds of work.
 @Suite("What a request may cost")
 struct CostTableTests {
     private static func rows(below heading: String) throws -> [String] {

@@ -12,7 +12,7 @@ import WireFormat
 struct DeadDeviceLiveTests {
     private let path = "/v1/apps/com.example.app/ios/devices?dead=true"
 
-    /// Devices with these numbers, which an import calls dead.
+    /// Imports devices with these numbers as dead.
     private func kill(_ numbers: Range<Int>, _ bench: Bench, at time: Timestamp = Bench.now) throws {
         var batch = RegistrationBatch(app: Bench.app)
         for number in numbers {
@@ -36,7 +36,7 @@ struct DeadDeviceLiveTests {
         let empty = try bench.ask("GET", "\(path)&since=2020-01-01T00:00:00Z")
         #expect(empty.status == 200 && tokens(empty).isEmpty && empty.value("next") == .null)
         try kill(0..<5, bench)
-        // All of one millisecond.
+        // All of them have the same millisecond.
         let since = Bench.now.internetTime
         var (found, next, last): ([String], String?, String?) = ([], nil, nil)
         repeat {
@@ -50,7 +50,7 @@ struct DeadDeviceLiveTests {
         #expect(found.count == 5)
         let start = try #require(last)
         #expect(try tokens(bench.ask("GET", "\(path)&since=\(start)")).isEmpty)
-        // By a clock that was set back by an hour.
+        // With a clock that was set back by an hour.
         try kill(5..<6, bench, at: Bench.now - .seconds(3600))
         let later = try bench.ask("GET", "\(path)&since=\(start)")
         #expect(tokens(later) == [token(5)])
@@ -58,7 +58,7 @@ struct DeadDeviceLiveTests {
         #expect(item["telephone"]?.string == "15")
         #expect(item["since"]?.string == later.text("since"))
         #expect(item["retiredAt"]?.string == (Bench.now - .seconds(3609)).internetTime)
-        // From what was answered while there was nothing.
+        // From the `since` of the answer that was empty.
         #expect(try tokens(bench.ask("GET", "\(path)&since=\(try #require(empty.text("since")))")).count == 6)
         #expect(try tokens(bench.ask("GET", "\(path)&since=2999-01-01T00:00:00Z")).isEmpty)
         // Alive again.
@@ -81,7 +81,7 @@ struct DeadDeviceLiveTests {
             let rest = try bench.ask("GET", "\(path)&since=\(middle)&limit=1000")
             #expect(tokens(rest).first == lines[1_150]["token"]?.string)
         }
-        // Without since it is the list of the registry, as before.
+        // Without `since` it is the registry's list, as before.
         let all = try bench.ask("GET", path)
         #expect(all[header: "content-type"] == "application/x-ndjson")
         #expect(all.body.split(separator: "\n").count == 2_300)

@@ -10,7 +10,7 @@ import VersionSources
 
 @Suite("A line of an import, read in two ways")
 struct DeviceFieldsTests {
-    /// What each way makes of a line; `plain` is nil where it leaves the line to the other.
+    /// The change that each reader makes of a line; `plain` is nil where the plain reader leaves the line to the full one.
     private func readings(
         _ text: String, _ platform: Platform
     ) throws -> (plain: DeviceChange?, full: DeviceChange?) {
@@ -32,7 +32,7 @@ struct DeviceFieldsTests {
         }
         var change = DeviceChange(
             token: try #require(text(row.token)),
-            // Forgotten and production are the same.
+            // An environment that is forgotten is production.
             environment: row.kept.contains(.environment)
                 ? .keep : .set(row.environment == .production ? nil : row.environment),
             registeredAt: row.registeredAt, deadSince: row.deadSince, seenAt: row.seenAt)

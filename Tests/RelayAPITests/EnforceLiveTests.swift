@@ -79,7 +79,7 @@ struct EnforceLiveTests {
         #expect(try status(("x-version", "1.9"), query: "?app=com.example.app&platform=ios") == 426)
         #expect(try status(("User-Agent", "Example/1.9 (iPhone)")) == 426)
         #expect(try status(("User-Agent", "Example/2.0 (iPhone)")) == 204)
-        // The default names are not looked at any more.
+        // The default names are no longer read.
         #expect(try status(app[0], app[1], ("X-App-Version", "1.9")) == 204)
         // Twice: no version.
         #expect(try status(app[0], app[1], ("X-Version", "1.9"), ("X-Version", "1.8")) == 204)

@@ -25,14 +25,14 @@ struct EnforceTests {
         ("{version}", "3", "3"),
         ("{version};*", "1.2;x", "1.2"),
         ("* ExampleApp/{version} *", "Mozilla/5.0 (iPhone) ExampleApp/2.1 Mobile", "2.1"),
-        // The first place where all of a part stands.
+        // The first place where the whole part matches.
         ("* ExampleApp/{version} *", "a ExampleApp/x ExampleApp/2.2 b ExampleApp/9 c", "2.2"),
         ("*; v{version}", "okhttp/4.9; v1; v1.0.2", "1.0.2"),
         ("*(*) Example {version}/*", "Mozilla/5.0 (iPad) Example 7/x", "7"),
         ("ExampleApp*a{version}b*a", "ExampleApp a1c a2b xa", "2"),
         ("ExampleApp*a{version}b*ba", "ExampleApp a2ba", nil),
         ("ExampleApp/{version} *", "ExampleApp/2.1 \u{7248}\u{672C}", "2.1"),
-        // As it stands there: whether it is a version is another question.
+        // The text as it stands there: it is checked elsewhere whether it is a version.
         ("ExampleApp/{version} *", "ExampleApp/2..1 x", "2..1"),
         ("ExampleApp/{version} *", "", nil),
         ("ExampleApp/{version}*", "ExampleApp/1" + String(repeating: "x", count: 1012), "1"),
@@ -57,7 +57,7 @@ struct EnforceTests {
         #expect(throws: error) { try UserAgentPattern(text) }
     }
 
-    /// No digit is looked at more than once for one part of the pattern.
+    /// No digit is read more than once for one part of the pattern.
     @Test("a header that is made to be slow is not")
     func hostileHeader() throws {
         let pattern = try UserAgentPattern(String(repeating: "*a", count: 100) + "*a{version}b*")
@@ -88,7 +88,7 @@ struct EnforceTests {
         (("a", "ios", "1"), [:], ("a", "ios", "1")),
         ((nil, nil, nil), [:], (nil, nil, nil)),
         ((nil, nil, nil), ["x-app-id": "a", "x-app-platform": "ios", "x-app-version": "1"], ("a", "ios", "1")),
-        // The query goes before the headers, and they before the User-Agent; each by itself.
+        // The query goes before the headers, and they before the User-Agent; each field by itself.
         (("a", "ios", nil), ["x-app-id": "b", "x-app-version": "2"], ("a", "ios", "2")),
         (("a", "ios", "1"), ["x-app-version": "2", "user-agent": "Example/3 x"], ("a", "ios", "1")),
         (("a", "ios", nil), ["x-app-version": "2", "user-agent": "Example/3 x"], ("a", "ios", "2")),
@@ -96,13 +96,13 @@ struct EnforceTests {
         ((nil, nil, nil), ["user-agent": "Example/3 x"], ("a", "ios", "3")),
         ((nil, nil, nil), ["user-agent": "Other/4"], ("b", "ios", "4")),
         ((nil, nil, nil), ["user-agent": "curl/8"], (nil, nil, nil)),
-        // What a proxy copied from a header that is not there.
+        // Empty values, as a proxy copies them from headers that are not there.
         (("a", "ios", ""), ["x-app-version": "", "user-agent": "Example/3 x"], ("a", "ios", "3")),
-        // What was said is not contradicted: another app's User-Agent says nothing of this one.
+        // A named app is not contradicted: another app's User-Agent is ignored.
         (("b", "ios", nil), ["user-agent": "Example/3 x"], ("b", "ios", nil)),
         (("a", "android", nil), ["user-agent": "Example/3 Android"], ("a", "android", "3")),
         (("a", nil, nil), ["user-agent": "Other/4"], ("a", nil, nil)),
-        // What cannot be read is not replaced by what can.
+        // A value that cannot be read is not replaced by one that can.
         (("a", "ios", "beta"), ["user-agent": "Example/3 x"], ("a", "ios", "beta")),
     ]
 
@@ -129,17 +129,17 @@ struct EnforceTests {
         ("2.0", "2.0", "2.0", nil, url, "1.9", "denied"),
         ("2.0", "2.0", "2.0", nil, url, "2.0.0", "passes"),
         ("2.0", "2.0", "2.0", nil, url, "10", "passes"),
-        // What waits for the store denies nobody; what was in force before still does.
+        // A requirement that waits for the store denies no user; the one that was in force before still does.
         ("2.0", nil, nil, nil, url, "1.9", "passes"),
         ("3.0", "2.0", "2.0", nil, url, "2.5", "passes"),
         ("3.0", "2.0", "2.0", nil, url, "1.9", "denied"),
-        // Whoever is only reminded goes on.
+        // A user who is only reminded passes.
         ("2.0", "2.0", "3.0", nil, url, "2.5", "passes"),
         (nil, nil, "3.0", nil, url, "1.0", "passes"),
         // A prompt that leads nowhere is never shown.
         ("2.0", "2.0", "2.0", nil, nil, "1.0", "passes"),
         ("2.0", "2.0", "2.0", nil, "", "1.0", "passes"),
-        // A canary's: nobody's telephone is known here.
+        // A canary's does not count: no telephone is known here.
         ("2.0", nil, nil, "2.0", url, "1.0", "passes"),
         ("3.0", "2.0", "2.0", "3.0", url, "2.5", "passes"),
         ("3.0", "2.0", "2.0", "3.0", url, "1.9", "denied"),

@@ -9,13 +9,13 @@ import Synchronization
 import Testing
 import VersionSources
 
-/// A push service, a store or a plan that does not answer holds up who asked for it, and nobody else.
+/// A push service, a store or a plan that does not answer holds up the client that asked for it, and no other.
 @Suite("What waits for others, live", .ownThread)
 struct ForeignWaitTests {
-    /// Far from how long a foreign server may keep silent, and from what a busy machine needs for an answer.
+    /// Far below a foreign server's time-out, and far above what a busy machine needs for an answer.
     private static let prompt = Duration.seconds(3)
 
-    /// An App Store that says nothing.
+    /// An App Store that does not answer until it is signalled.
     private struct Silent: VersionLookup {
         let stillness: DispatchSemaphore
 
@@ -26,7 +26,7 @@ struct ForeignWaitTests {
         }
     }
 
-    /// A server whose push service and plans do not get on before the semaphore is signalled.
+    /// A server whose test pushes and plans wait until the semaphore is signalled.
     private func standingStill() throws -> (Bench, DispatchSemaphore) {
         let (bench, stillness) = (try Bench(), DispatchSemaphore(value: 0))
         bench.control.stillness.withLock { $0 = stillness }
@@ -48,7 +48,7 @@ struct ForeignWaitTests {
                 if let answer = try? ask(number), answer.status == 503 { refused.withLock { $0.append(answer) } }
             }
         }
-        // The others are turned away at once: nobody waits in a queue that they fill.
+        // The others are refused at once, so that no client waits behind them.
         try bench.until { refused.withLock { $0.count } == 24 - most }
         #expect(refused.withLock { $0.allSatisfy { $0[header: "retry-after"] != nil } })
         let questions: [(String, String, String?)] = [

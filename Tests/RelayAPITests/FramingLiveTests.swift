@@ -10,15 +10,15 @@ import WireFormat
 
 @testable import RelayAPI
 
-/// What is on the wire around the answers; the shapes of requests are `HTTPServerTests`.
+/// The bytes around the answers; the shapes of requests are `HTTPServerTests`.
 @Suite("Framing, live", .ownThread)
 struct FramingLiveTests {
     private static let host = "Host: relay\r\n"
 
-    /// Everything that a server answers until it ends the connection.
+    /// Everything that the server sends until it ends the connection.
     private static func ask(_ bench: Bench, _ parts: String...) throws -> String {
         let client = try RawClient(port: bench.server.port ?? 0)
-        // A refusal may come while the rest is still being sent: that it is heard is what is tried.
+        // A refusal may come while the rest is still being sent; the test is that it is received.
         for part in parts { do { try client.send(part) } catch { break } }
         return try client.receiveAll()
     }
@@ -135,7 +135,7 @@ struct FramingLiveTests {
         for (answer, encoding) in [(plain, "gzip;q=0"), (packed, "gzip")] {
             let again = try ask(encoding, answer["etag"])
             #expect(again.status == 304 && again.body.isEmpty)
-            // RFC 9110, section 8.6: it would be the length of what a 200 has.
+            // RFC 9110, section 8.6: it would be the length of a 200's body.
             #expect(again["content-length"] == nil)
         }
     }

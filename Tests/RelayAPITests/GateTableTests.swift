@@ -12,8 +12,8 @@ import WireFormat
 @testable import RelayAPI
 @testable import VersionSources
 
-/// A force that no channel announces before the user can obey it: one table for pushes, login check, launch document and
-/// `/v1/enforce`. 1.9.0 is in force, 2.0.0 is asked for, and the user who asks has 1.9.5.
+/// No channel forces a version before the user can obey it: one table for pushes, login check, launch document and
+/// `/v1/enforce`. 1.9.0 is in force, 2.0.0 is asked for, and the user has 1.9.5.
 @Suite("One gate for four channels, live")
 struct GateTableTests {
     struct Row: Sendable, CustomTestStringConvertible {
@@ -94,7 +94,7 @@ struct GateTableTests {
         let stand = try Stand(row.gate)
         stand.note(row.evidence)
         try stand.expect(row.forces)
-        // A restart changes nothing, and a source that does not answer any more closes nothing.
+        // A restart changes nothing, and a source that no longer answers closes nothing.
         try stand.restart()
         try stand.expect(row.forces)
     }
@@ -173,7 +173,7 @@ struct GateTableTests {
         #expect(try stand.channels().values.allSatisfy { !$0 })
     }
 
-    /// The relay's own parts but for the push service, and a source that says what the test wants.
+    /// The relay's own parts except the push service, and a source whose answers the test sets.
     private final class Stand {
         let bench: Bench
         let app: AppKey
@@ -229,7 +229,7 @@ struct GateTableTests {
             try #require(try bench.store.campaigns(before: nil, limit: 1).first)
         }
 
-        /// Which channels force 2.0.0.
+        /// Whether each channel forces 2.0.0.
         func channels() throws -> [String: Bool] {
             let query = "app=\(app.app)&platform=\(app.platform.rawValue)&version=1.9.5"
             let check = try bench.askNetwork("GET", "/v1/check?\(query)")

@@ -8,7 +8,7 @@ import Synchronization
 import TestStores
 import Testing
 
-/// Another program has the store's write lock: whoever only reads is answered all the same.
+/// Clients that only read are answered while another program holds the store's write lock.
 @Suite("A store that another program holds, live", .ownThread)
 struct HeldStoreTests {
     /// Another connection's write transaction; the relay's writer waits 2 s for it, and then refuses.
@@ -23,7 +23,7 @@ struct HeldStoreTests {
         func end() throws { try other.administer("ROLLBACK") }
     }
 
-    /// Far from the time-out of the store's lock, and from what a busy machine needs for an answer.
+    /// Between what a busy machine needs for an answer and the time-out of the store's lock.
     private static let prompt = Duration.seconds(3)
 
     private static func timed(_ ask: () throws -> Answer) throws -> (answer: Answer, duration: Duration) {
@@ -46,7 +46,7 @@ struct HeldStoreTests {
         }
     }
 
-    /// It says within a moment that the store is held, and goes on saying so.
+    /// `/readyz` soon reports the held store, and keeps reporting it.
     private func expectNotReady(_ bench: Bench) throws {
         try bench.until { try bench.askNetwork("GET", "/readyz").status == 503 }
         for _ in 0..<10 {
@@ -56,10 +56,10 @@ struct HeldStoreTests {
         }
     }
 
-    /// The proxies of the guide give up after a second, and then let everybody through or nobody.
+    /// The guide's proxies give up after a second, and then let every user through or none.
     private static let proxyPatience = Duration.seconds(1)
 
-    /// Each in its turn, so that one that is late is seen.
+    /// One after the other, so that a late one is seen.
     private func expectEnforced(_ bench: Bench) throws {
         var slowest = Duration.zero
         for number in 0..<500 {
@@ -79,7 +79,7 @@ struct HeldStoreTests {
         _ = try bench.ask("PUT", ResourceLiveTests.version, #"{"required":"1.0","confirm":true}"#)
         try expectEnforced(bench)
         let hold = try Hold(bench)
-        // More than there are threads: each waits for the lock, in turn.
+        // More than there are threads: they wait for the lock one after the other.
         let writers = try (0..<32).map { number in
             let client = try RawClient(unixSocket: bench.socketPath)
             try client.send(
@@ -97,7 +97,7 @@ struct HeldStoreTests {
         let bench = try Bench()
         let token = try bench.newToken(.status)
         let hold = try Hold(bench)
-        // Each waits for the lock, in turn.
+        // They wait for the lock one after the other.
         let writers = try (0..<16).map { number in
             let client = try RawClient(unixSocket: bench.socketPath)
             let body = #"{"telephone":"13800138000"}"#
@@ -106,13 +106,13 @@ struct HeldStoreTests {
                     + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
             return client
         }
-        // Not before the server has taken them in: this comes after them on the thread that serves the socket.
+        // Waits until the server has taken them in: this request follows them on the thread that serves the socket.
         #expect(try bench.ask("GET", "/healthz").status == 200)
         try expectReaders(bench, token: token)
         try expectNotReady(bench)
         try expectReaders(bench, token: token)
         try hold.end()
-        // Those whose turn had come while the store was held may have been refused.
+        // A writer whose turn came while the store was held may have been refused.
         for client in writers {
             let head = try client.receiveHead()
             #expect(head.hasPrefix("HTTP/1.1 201") || head.hasPrefix("HTTP/1.1 503"), "\(head)")
@@ -140,11 +140,11 @@ struct HeldStoreTests {
         bench.control.profileAsked.withLock { $0 = nil }
         for _ in 0..<10 { try expectReaders(bench, token: token) }
         try expectNotReady(bench)
-        // One device does not wait for the imports' threads either, only for the store.
+        // A single device does not wait for the imports' threads either, only for the store.
         let device = try RawClient(unixSocket: bench.socketPath)
         try device.send("DELETE /v1/apps/com.example.app/ios/devices/ab HTTP/1.1\r\nHost: relay\r\n\r\n")
         try hold.end()
-        // Refused at once where an import was refused before.
+        // It is refused at once where an import was refused before it.
         let answer = try device.receiveHead()
         #expect(answer.hasPrefix("HTTP/1.1 404") || answer.hasPrefix("HTTP/1.1 503"), "\(answer)")
         for client in imports {

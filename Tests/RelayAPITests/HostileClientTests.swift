@@ -15,14 +15,15 @@ struct HostileClientTests {
 
     static func limits(_ change: (inout APILimits) -> Void = { _ in }) -> APILimits {
         var limits = APILimits()
-        // A good client's thread may have to wait for a processor in the middle of its request.
+        // The thread of a good client may have to wait for a processor in the middle of its request.
         limits.server.idleTime = 2500
         limits.server.requestTime = 2500
         change(&limits)
         return limits
     }
 
-    /// Sends a byte every 50 ms, forever, until the server has had enough; longer than the time-outs, shorter than a minute.
+    /// Sends `drop` every 50 ms until the server ends the connection, for 30 s at most, which is more than the time-outs.
+    /// Returns how long that took.
     static func drip(_ head: String, _ drop: String, to bench: Bench) throws -> Duration {
         let client = try RawClient(port: bench.server.port ?? 0)
         try client.send(head)
@@ -65,7 +66,7 @@ struct HostileClientTests {
         // Twice in a row, so that it is more than all buffers hold.
         try client.send(request + request + request + request)
         #expect(bench.logged.wait(for: "connections were cut off door=network tooSlow=1"))
-        // Whoever reads gets all of it.
+        // A client that reads gets all of it.
         let all = try bench.askNetwork(
             "GET", ResourceLiveTests.devices, headers: [("Authorization", "Bearer \(token)")])
         #expect(all.bytes.count { $0 == 10 } == 20_000)
@@ -83,7 +84,7 @@ struct HostileClientTests {
         #expect(head[header: "content-type"] == "application/problem+json")
         let body = [UInt8](repeating: 0x20, count: 70_000)
         #expect(try bench.askNetwork("POST", "/v1/webhooks/version", body).status == 413)
-        // Before it is whole.
+        // Refused before the head is whole.
         let raw = try RawClient(port: bench.server.port ?? 0)
         try raw.send("GET / HTTP/1.1\r\nHost: relay\r\nX: \(String(repeating: "x", count: 60_000))")
         #expect(try raw.receiveHead().hasPrefix("HTTP/1.1 431"))
@@ -99,7 +100,7 @@ struct HostileClientTests {
         // Both ends are in this process.
         let count = min(wanted, (Int(clamping: files.rlim_cur) - 500) / 2)
         if count < wanted { print("idle connections: \(count) instead of \(wanted), for the limit on open files") }
-        // All are of one address, and to open so many takes longer than a request may.
+        // All are of one address, and opening so many takes longer than a request may.
         let bench = try Bench(
             limits: Self.limits {
                 ($0.server.idleTime, $0.server.requestTime) = (60_000, 60_000)
@@ -109,7 +110,7 @@ struct HostileClientTests {
         var idle: [RawClient] = []
         for number in 0..<count {
             let client = try RawClient(port: port)
-            // Some said something, some nothing, some half of it.
+            // A third has sent a request, a third half of one, a third nothing.
             if number % 3 == 0 { try client.send("GET /healthz HTTP/1.1\r\nHost: relay\r\n\r\n") }
             if number % 3 == 1 { try client.send("GET /healthz HT") }
             idle.append(client)
@@ -123,7 +124,7 @@ struct HostileClientTests {
         }
         #expect(slowest < .seconds(30), "\(slowest)")
         print("idle connections: \(count); slowest of 50 answers to a new client \(slowest)")
-        // Those that were idle are still served: one that said half of it, and one that said nothing.
+        // Idle clients are still served: one that sent half a request, and one that sent nothing.
         try idle[1].send("TP/1.1\r\nHost: relay\r\n\r\n")
         #expect(try idle[1].receiveHead().contains("HTTP/1.1 200"))
         try idle[2].send("GET /healthz HTTP/1.1\r\nHost: relay\r\n\r\n")
@@ -138,7 +139,7 @@ struct HostileClientTests {
             })
         var idle: [RawClient] = []
         for _ in 0..<500 { idle.append(try RawClient(port: bench.server.port ?? 0)) }
-        // All of them have come in, as one that comes in later may take the place of a client that has not said anything yet.
+        // Waits until all are accepted, as a later one may take the place of a client that has not sent anything yet.
         let deadline = ContinuousClock.now + .seconds(30)
         while idle.count(where: { $0.isOver(within: 0) }) < 500 - 32, ContinuousClock.now < deadline {
             _ = idle[450].isOver(within: 10)

@@ -8,7 +8,7 @@ import Telemetry
 import TestPeers
 import Testing
 
-/// Whoever may write a part of a request must not write a part of an answer's head.
+/// A client that writes a part of a request must not write a part of an answer's head.
 @Suite(.ownThread) struct InjectionLiveTests {
     private static let requests: [(target: String, headers: String)] = [
         ("GET /v1/apps/a%0d%0aX-Evil:%201/ios/version", ""), ("GET /v1/apps/a%0d%0aX-Evil:%201/launchgate.json", ""),
@@ -51,7 +51,7 @@ import Testing
             let client = try RawClient(port: bench.server.port ?? 0)
             try client.send("\(target) HTTP/1.1\r\nhost: a\r\n\(headers)content-length: 0\r\nconnection: close\r\n\r\n")
             let answer = try client.receiveHead()
-            // Where the library itself finds the request malformed it may hang up without a word.
+            // Where the library itself finds the request malformed, it may close the connection without an answer.
             guard !answer.isEmpty else { continue }
             let end = answer.range(of: "\r\n\r\n")?.lowerBound ?? answer.endIndex
             let lines = answer[..<end].split(separator: "\r\n")

@@ -6,10 +6,10 @@ import Testing
 @testable import HTTPServer
 @testable import RelayAPI
 
-/// Who may keep an answer: one place says so, and every route is asked.
+/// One place declares which caches may keep an answer, and every route is tested.
 @Suite("What caches may keep", .ownThread)
 struct KeepingTests {
-    /// Decided one by one: nothing of them depends on who asks.
+    /// Decided one by one: none of these answers depends on the caller.
     private static let kept = ["GET /openapi.json", "GET /v1/check", "GET /v1/apps/{app}/launchgate.json"]
 
     @Test("a route's answers are kept by nobody, unless it says so")
@@ -17,7 +17,7 @@ struct KeepingTests {
         #expect(Route.all.filter { $0.keeping == .everybody }.map(\.pattern) == Self.kept)
     }
 
-    /// A path that leads to something, where there is a thing to lead to.
+    /// A path to something that exists, where the route leads to a thing.
     static func path(of route: Route, campaign: String) -> String {
         let path = route.path.replacing("{app}", with: "com.example.app").replacing("{platform}", with: "ios")
             .replacing("{id}", with: campaign).replacing("{token}", with: String(repeating: "a", count: 64))
@@ -25,7 +25,7 @@ struct KeepingTests {
         return path == "/v1/check" ? path + "?app=com.example.app&platform=ios&version=1.0" : path
     }
 
-    /// Head and beginning of an answer: streams go on.
+    /// The status and the header fields of an answer: its body may be a stream without an end.
     static func head(
         _ bench: Bench, _ route: Route, campaign: String, _ more: [(String, String)] = [], control: Bool = false
     ) throws -> (status: Int, fields: [String]) {

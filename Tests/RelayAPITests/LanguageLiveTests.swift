@@ -8,7 +8,7 @@ import WireFormat
 
 @testable import RelayAPI
 
-/// A message by language, on every channel that knows who asks.
+/// A message by language, on every channel that knows the caller's.
 @Suite("Languages, live", .ownThread)
 struct LanguageLiveTests {
     private static let path = "/v1/check?app=com.example.app&platform=ios&version=1.9"
@@ -36,7 +36,7 @@ struct LanguageLiveTests {
     func check(query: String, header: String?, text: String) throws {
         let bench = try Self.bench()
         let headers = header.map { [("Accept-Language", $0)] } ?? []
-        // What HTTP does not allow in a header never comes so far.
+        // HTTP does not allow this in a header, so that it never gets this far.
         guard header?.hasPrefix("\u{1}") != true else {
             #expect(LanguageRanges(header ?? "") == nil)
             return

@@ -104,7 +104,7 @@ struct LaunchGateLiveTests {
         #expect(bump.text("warnings", "1")?.contains("lets 1.8 (1 device) pass") == true)
         #expect(
             try bench.askNetwork("GET", Self.document).text("ios", "requiredUpdate", "minimumVersion") == "1.10")
-        // Devices that register later are taken note of while somebody asks for the document.
+        // Devices that register later count, too, while the document is asked for.
         _ = try bench.ask("PUT", "\(ResourceLiveTests.devices)/aa03", #"{"version":"1.11"}"#)
         _ = try bench.ask("PUT", "\(ResourceLiveTests.devices)/aa02", #"{"version":"1.9"}"#)
         try bench.until {
@@ -185,7 +185,7 @@ struct LaunchGateLiveTests {
             ("2023-02-29T12:00:00Z", nil), ("2023-11-14 22:13:20Z", nil), ("2023-11-14T22:13:20", nil),
             ("2023-11-14T24:00:00Z", nil), ("2023-13-01T00:00:00Z", nil), ("2023-11-14T22:13:20.Z", nil),
             ("2023-11-14T22:13:20+0800", nil), ("", nil),
-            // What could not be written again: its year has not four digits.
+            // A time whose year in UTC has not four digits could not be written again.
             ("9999-12-31T23:59:59.999Z", 253_402_300_799_999), ("9999-12-31T23:59:60Z", nil),
             ("9999-12-31T23:59:59-00:01", nil), ("0000-01-01T00:00:00Z", -62_167_219_200_000),
             ("0000-01-01T00:00:00+00:01", nil),

@@ -12,7 +12,7 @@ import WireFormat
 @testable import HTTPServer
 @testable import RelayAPI
 
-/// Every parser of a list that others write, with a list of four thousand members: what it costs, and what is answered.
+/// Every parser of a list from outside, with a list of four thousand members: its cost, and its answer.
 @Suite("Bounds of lists from strangers", .serialized, .ownThread)
 struct ListBoundTests {
     static let members = 4000
@@ -39,7 +39,7 @@ struct ListBoundTests {
         return head
     }
 
-    /// What one parser makes of a list: nil, or the fault that a client is told.
+    /// Runs one parser on a list; the result is the fault that the client gets, or nil.
     static func parse(_ bound: ListBound) throws -> () -> (any Error)? {
         func thrown(_ body: @escaping () throws -> Void) -> () -> (any Error)? {
             { do { try body(); return nil } catch { return error } }
@@ -107,7 +107,7 @@ struct ListBoundTests {
         case .languages:
             let body = Array("{\"message\":\(object(250, "\"x\""))}".utf8)
             return thrown { _ = try BumpBody.read(body, app: Bench.app) }
-        // By the route that reads them.
+        // Parsed by the route that reads them.
         case .scopes, .apps:
             let name = bound.rawValue
             let other = bound == .scopes ? "" : ",\"scopes\":[\"status\"]"
@@ -149,7 +149,7 @@ struct ListBoundTests {
     func bounded(_ bound: ListBound) throws {
         let parse = try Self.parse(bound)
         var fault: (any Error)?
-        // The machine does other things, too.
+        // The best of seven, as the machine has other work.
         let best = (0..<7).map { _ in ContinuousClock().measure { fault = parse() } }.min() ?? .zero
         #expect(best < Self.longest, "\(bound)")
         #expect(!(fault is Passed), "\(bound): a member behind the bound was read")
@@ -207,7 +207,7 @@ struct ListBoundTests {
         #expect(json["errors"]?.array?.count == 10 && json["detail"]?.string?.hasSuffix("; and more") == true)
     }
 
-    /// All that a head may hold, of every kind, at every route: over a socket, by anybody.
+    /// Lists as long as a head may hold, of every kind, at every route, over a socket and without a token.
     @Test("every route answers a long list in its query, its headers and its body soon, and shortly")
     func everyRoute() throws {
         var limits = APILimits()
@@ -231,7 +231,7 @@ struct ListBoundTests {
                 "\(route.method) \(path) HTTP/1.1\r\nHost: a\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)",
                 route)
             guard route.right == .nothing || route.right == .signature else { continue }
-            // As long as one that is looked at.
+            // About the longest one that is looked at.
             let agent = "User-Agent: \(Self.list("a/1.", " ", 200))"
             try Self.ask(bench, "\(route.method) \(path) HTTP/1.1\r\nHost: a\r\n\(agent)\r\n\r\n", route)
             for header in headers {
@@ -245,7 +245,7 @@ struct ListBoundTests {
         }
     }
 
-    /// - Parameter request: its connection ends with the answer.
+    /// - Parameter request: sent so that its connection ends with the answer.
     private static func ask(_ bench: Bench, _ request: String, _ route: Route) throws {
         let client = try RawClient(port: bench.server.port ?? 0)
         let text = request.replacing(
@@ -255,7 +255,7 @@ struct ListBoundTests {
             try client.send(text)
             answer = try client.receiveAll()
         }
-        // Also the way there and back, on a machine that does other things.
+        // Includes the way there and back, on a machine that has other work.
         #expect(time < .milliseconds(500), "\(route.pattern)")
         let status = answer.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
         if status >= 400 || status == 0 {
@@ -269,7 +269,7 @@ struct ListBoundTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    /// What cuts up texts that no stranger wrote, by file.
+    /// Files that split only the relay's own texts or bounded ones, each with the reason.
     private static let ownTexts = [
         "RelayAPI/RequestFigures.swift": "a route's pattern", "RelayAPI/Router.swift": "a route's path",
         "RelayAPI/Login/UserAgentPattern.swift": "the owner's pattern; a header has `longestHeader` bytes",

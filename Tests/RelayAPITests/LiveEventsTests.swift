@@ -11,7 +11,7 @@ import UpgradeRules
 
 @Suite("Events of all that there is", .ownThread)
 struct LiveEventsTests {
-    /// What a stream says until it has nothing more to say.
+    /// The text of a stream until it has no more.
     private func told(_ events: LiveEvents) throws -> String {
         var text = ""
         while case .bytes(let bytes) = try events.next() { text += String(decoding: bytes, as: UTF8.self) }
@@ -61,7 +61,7 @@ struct LiveEventsTests {
         #expect(blocks.count >= 4, "\(blocks.count)")
         #expect(blocks.dropLast().allSatisfy { !$0.contains("\nid: ") })
         #expect(try #require(blocks.last).contains("\nid: "))
-        // Cut after any of them but the last: the reader has no id of this look, and is told all of it again.
+        // Cut after any of them but the last: the reader has no id of this look, and gets all of it again.
         let again = try told(try events(bench, after: nil))
         #expect(Set(again.split(separator: "\n\n")) == Set(text.split(separator: "\n\n")))
     }
@@ -98,7 +98,7 @@ struct LiveEventsTests {
         #expect(text.contains(Bench.other.app) && !text.contains("\"\(Bench.app.app)\""))
     }
 
-    /// FAULTS 3.13: two app-bound tokens had all the places, and the operator none.
+    /// FAULTS 3.13: two app-bound tokens had all the places, and the operator had none.
     @Test("two tokens that watch with all their might leave room for others and for the control socket")
     func greedy() throws {
         let bench = try Bench()

@@ -27,7 +27,7 @@ struct NodeLiveTests {
         ).0
     }
 
-    /// From now on the one that answers is this one.
+    /// Makes `node` the relay that answers.
     private func become(_ node: NodeLease) {
         bench.store.membership.beginFleet(clock: { MonotonicTime(nanoseconds: 1) })
         bench.store.membership.note(node, trustedUntil: MonotonicTime(nanoseconds: .max))
@@ -75,7 +75,7 @@ struct NodeLiveTests {
         #expect(answer.value("items", "0", "campaigns")?.array == [])
         #expect(answer.text("items", "1", "aliveUntil") != nil)
         #expect(answer.text("items", "2", "state") == "stopped")
-        // Of one that was given up it is known by its name that it is this one.
+        // A relay that gave up its lease still finds itself by its name.
         bench.store.membership.note(nil, trustedUntil: nil)
         #expect(try bench.ask("GET", "/v1/nodes").value("items", "1", "isThis") == .bool(true))
     }

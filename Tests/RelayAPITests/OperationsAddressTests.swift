@@ -6,7 +6,7 @@ import RelayStore
 import Synchronization
 import Testing
 
-/// `listen.operations`: a second address, for those who look after the relay.
+/// `listen.operations`: a second address, for the relay's operators.
 @Suite("The address for operations, live", .ownThread)
 struct OperationsAddressTests {
     private static let kept = ["/healthz", "/openapi.json"]
@@ -39,7 +39,7 @@ struct OperationsAddressTests {
         bench.control.faultsNow.withLock {
             $0 = [ReadinessFault(part: "store", reason: "no room for com.example.app")]
         }
-        // What was found is kept for a second.
+        // The result is kept for a second.
         try bench.until { try bench.askNetwork("GET", "/readyz").status == 503 }
         #expect(try bench.askNetwork("GET", "/readyz").body == #"{"status":"notReady"}"#)
         #expect(try bench.askOperations("GET", "/readyz").body.contains("com.example.app"))

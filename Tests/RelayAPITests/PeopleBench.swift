@@ -9,7 +9,7 @@ import UpgradeRules
 
 @testable import RelayAPI
 
-/// A server with the page, and a store whose people would be known again wherever one of them was named.
+/// A server with the page, and a store whose users are recognised in any text that names one.
 struct PeopleBench {
     /// As apps of some countries send them: beginning with a plus.
     static let user = "+8613800987654"
@@ -21,14 +21,14 @@ struct PeopleBench {
             ($0, String(repeating: $1, count: 11).prefix(64).description)
         })
 
-    /// A text with one of these names somebody. A masked token shows less of it.
+    /// A text with one of these names a user. A masked token shows less of it.
     static let needles =
         [user, canary, dead, erased].map { $0.filter { $0 != "+" } } + tokens.values.map { String($0.prefix(12)) }
 
     static func named(in text: String) -> Set<String> { Set(needles.filter(text.contains)) }
 
     let bench: Bench
-    /// One that was sent to all, and one that is for its canary alone.
+    /// One that was sent to all users, and one that is for its canary alone.
     let campaigns: [String]
 
     init() throws {
@@ -74,7 +74,7 @@ struct PeopleBench {
         "environment": ["production"], "actor": ["t"], "action": ["device.remove"], "cursor": ["x"],
         "ifVersion": ["1.0"], "ifState": ["x"], "ifWave": ["1"], "ifRound": ["1"], "ifDevices": ["1"], "ifText": ["x"],
     ]
-    /// Pages read more than they list.
+    /// Pages read more parameters than their routes list.
     private static let pageParameters = [
         "telephone", "token", "campaign", "state", "reason", "app", "platform", "below", "dead", "actor", "action",
         "version",
@@ -108,7 +108,7 @@ struct PeopleBench {
         "app=com.example.app&version=3.0&required=4.0&step=plan&telephones=15500001111&again=no&token=no&telephone="
         + user.replacing("+", with: "%2B")
 
-    /// All that a route is asked here. Of a new one it says what is missing.
+    /// All questions to a route. Throws for a new route that has no example here, and names what is missing.
     func questions(for route: Route) throws -> [Question] {
         var paths = [
             route.path.replacing("{app}", with: "com.example.app").replacing("{platform}", with: "ios")
@@ -142,7 +142,9 @@ struct PeopleBench {
 
     /// Head and body of the answer. A page comes with its parts, as the script asks for them.
     ///
-    /// - Parameter scopes: of the API token that asks; nil: it comes by the control socket; empty: without a token.
+    /// - Parameters:
+    ///   - token: the API token that is sent; nil: none.
+    ///   - isLocal: whether the control socket is asked.
     func answer(to question: Question, _ token: String?, isLocal: Bool = false) throws -> String {
         let client =
             try isLocal ? RawClient(unixSocket: bench.socketPath) : RawClient(port: bench.server.port ?? 0)

@@ -10,11 +10,11 @@ import WireFormat
 
 @testable import RelayAPI
 
-/// FAULTS 2.3: every route, with every right, and what it says of people. A route that is added later is walked as well.
+/// FAULTS 2.3: every route with every right, and the people that its answers name. Routes that are added later are included.
 @Suite("Who reads people's data, live", .ownThread)
 struct PeoplesDataTests {
     private static let routes = Route.all + StatusPage.routes
-    /// Everything that reads and acts without the right to know whom.
+    /// The scopes without the right to people's data: each alone, and all together.
     private static let blind: [[Scope]] =
         Scope.allCases.filter { !$0.covers(.users) }.map { [$0] } + [Scope.allCases.filter { !$0.covers(.users) }]
 
@@ -22,12 +22,12 @@ struct PeoplesDataTests {
         Int(answer.split(separator: " ").dropFirst().first ?? "") ?? 0
     }
 
-    /// Holds one answer to what an operator gets.
+    /// Compares the answers to one question with the operator's.
     ///
-    /// - Returns: whether people are named in it where that is right.
+    /// - Returns: whether a token with the right to people's data gets people named.
     private func hold(_ people: (() throws -> PeopleBench), _ route: Route, _ place: Int) throws -> Bool {
         var shared: PeopleBench?
-        // A change is asked of a store of its own each time.
+        // Each change gets a new store.
         func fresh() throws -> PeopleBench {
             if route.method == "GET", let shared { return shared }
             shared = try people()
@@ -50,7 +50,7 @@ struct PeoplesDataTests {
         let right: [Scope] =
             if case .scope(let scope) = route.right { [scope] } else { [.status, .versions, .campaigns] }
         var seeing = try ask(Array(Set(right + [.users])))
-        // The page asks before it erases, and that is for who may.
+        // The page asks before it erases, which needs `devices`.
         if route.isPage, Self.status(seeing) == 403 { seeing = try ask([.devices]) }
         #expect(PeopleBench.named(in: seeing) == named, "\(question) with \(right) and users: \(seeing.prefix(300))")
         return true
@@ -142,7 +142,7 @@ struct PeoplesDataTests {
         for format in NotificationFormat.allCases {
             let body = String(decoding: NotificationDocument.body(of: event, in: format), as: UTF8.self)
             var named = PeopleBench.named(in: body)
-            // This event is for tokens that cannot be pushed to any more; a receiver has to ask for it by name.
+            // This event is for tokens that can no longer be pushed to; a receiver has to ask for it by name.
             if type == .dead, format == .json { named.remove(String(device.record.registration.token.prefix(12))) }
             #expect(named.isEmpty, "\(type) \(format): \(body)")
         }
@@ -214,7 +214,7 @@ struct PeoplesDataTests {
                 #expect(answer.status == 200 && !PeopleBench.named(in: answer.body).isEmpty, "\(path) with \(scope)")
             }
         }
-        // The page says which right is missing, and offers to erase to who may.
+        // The page names the right that is missing, and offers to erase to users who have that right.
         let view = "/page/users?telephone=\(PeopleBench.canary)"
         func page(_ scopes: Scope...) throws -> String {
             let token = try people.bench.newToken(of: scopes)

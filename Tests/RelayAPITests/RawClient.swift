@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// A connection for what a well-behaved client would not send.
+/// A connection for bytes that a well-behaved client would not send.
 final class RawClient {
     struct Failure: Error {
         var code: Int32
@@ -9,7 +9,7 @@ final class RawClient {
 
     private let descriptor: Int32
 
-    /// - Parameter receiveBuffer: bytes that the kernel takes in for a client that does not read.
+    /// - Parameter receiveBuffer: the bytes that the kernel takes in for a client that does not read.
     init(port: UInt16, receiveBuffer: Int32? = nil) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         if var receiveBuffer {
@@ -22,7 +22,7 @@ final class RawClient {
         try connect(to: &address)
     }
 
-    /// What is sent on a Unix socket has arrived when the sending is over (af_unix.c, `unix_stream_sendmsg`).
+    /// Data that is sent on a Unix socket has arrived when `send` returns (af_unix.c, `unix_stream_sendmsg`).
     init(unixSocket path: String) throws {
         descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_un()
@@ -31,7 +31,7 @@ final class RawClient {
         try connect(to: &address)
     }
 
-    /// And gives each reading its time from then on.
+    /// Connects; each read may take a minute from then on.
     private func connect<Address>(to address: inout Address) throws {
         let status = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -58,7 +58,7 @@ final class RawClient {
         }
     }
 
-    /// Whether the server has ended the connection, by now or within so many milliseconds.
+    /// Whether the server has ended the connection, or does so within so many milliseconds.
     func isOver(within milliseconds: Int32) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&entry, 1, milliseconds) > 0 else { return false }
@@ -66,7 +66,7 @@ final class RawClient {
         return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) <= 0
     }
 
-    /// Reads what is missing of the body whose head, and perhaps a part of it, `receiveHead` returned.
+    /// Reads the rest of a body; `text` is what `receiveHead` returned: its head, and perhaps a part of it.
     func receiveBody(after text: String) throws {
         let parts = text.split(separator: "\r\n\r\n", maxSplits: 1, omittingEmptySubsequences: false)
         let line = parts[0].split(separator: "\r\n").first { $0.lowercased().hasPrefix("content-length:") }
@@ -79,7 +79,7 @@ final class RawClient {
         }
     }
 
-    /// Up to the end of the connection.
+    /// Reads up to the end of the connection.
     func receiveAll() throws -> String {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
@@ -91,7 +91,7 @@ final class RawClient {
         }
     }
 
-    /// Up to the end of the connection; an event stream, which has none, until it says nothing for so many milliseconds.
+    /// Reads up to the end of the connection; an event stream, which has none, until it is silent for so many milliseconds.
     func receive(silence: Int32) throws -> String {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -109,7 +109,7 @@ final class RawClient {
         }
     }
 
-    /// Up to the end of the first head, or of the connection.
+    /// Reads up to the end of the first head, or of the connection.
     func receiveHead() throws -> String {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)

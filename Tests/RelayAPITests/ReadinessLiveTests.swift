@@ -11,7 +11,7 @@ struct ReadinessLiveTests {
     func health() throws {
         let bench = try Bench()
         #expect(try bench.askNetwork("GET", "/healthz").text("status") == "ok")
-        // A warning is told and changes nothing.
+        // A warning is reported and changes nothing.
         bench.control.warningsNow.withLock {
             $0 = [ReadinessFault(part: "certificate:com.example.app", reason: "ends in 8 days")]
         }
@@ -20,8 +20,8 @@ struct ReadinessLiveTests {
         #expect(ready.text("warnings", "0", "part") == "certificate:com.example.app")
     }
 
-    /// A load balancer that takes the relay out for Apple's outage, a refused reload or one tenant's sandbox takes the login check
-    /// with it. Each of these was 503.
+    /// Each of these was a 503: a load balancer that takes the relay out for Apple's outage, a refused reload or one tenant's
+    /// sandbox takes the login check out with it.
     @Test(
         "what keeps no request from its answer is told with 200",
         arguments: [

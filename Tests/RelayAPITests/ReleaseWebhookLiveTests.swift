@@ -129,7 +129,7 @@ struct ReleaseWebhookLiveTests {
             try Self.sendGitLab(bench, Self.created("v2.0", action: "update"), id: "e-3").text("version", "latest")
                 == "2.0")
         #expect(try Self.sendGitLab(bench, Self.created("v1.9"), id: "e-4").text("status") == "ignored")
-        // The same event, sent again when its date has come, is looked at again: nothing was kept of it.
+        // The same event, sent again after its date, is processed again: no receipt was kept.
         #expect(try Self.sendGitLab(bench, Self.created("v2.1"), id: "e-1").text("version", "latest") == "2.1")
     }
 
@@ -188,7 +188,7 @@ struct ReleaseWebhookLiveTests {
             ("X-Hub-Signature-256", "sha256=" + String(repeating: "0", count: 64)), ("X-GitHub-Event", "ping"),
         ]
         #expect(try bench.askNetwork("POST", Self.gitHub, body, headers: wrong).status == 401)
-        // A secret in clear is GitLab's custom alone.
+        // Only GitLab sends a secret in clear.
         #expect(
             try bench.askNetwork("POST", Self.gitHub, body, headers: [("X-Gitlab-Token", Bench.secret)]).status == 401)
         let unknown = "/v1/webhooks/github/unknown/ios"
@@ -276,7 +276,7 @@ struct ReleaseWebhookLiveTests {
     }
 }
 
-/// An App Store that answers what the test says.
+/// An App Store whose answers the test sets.
 final class LookupDouble: VersionLookup {
     struct Failure: Error, CustomStringConvertible {
         var description: String { "403 Forbidden" }
@@ -292,7 +292,7 @@ final class LookupDouble: VersionLookup {
 }
 
 extension StoreListing {
-    /// nil where the version is none.
+    /// nil if `version` is nil.
     init?(version: Version?) {
         guard let version else { return nil }
         self.init(version: version)

@@ -48,7 +48,7 @@ import Testing
 
         let before = bench.logged.all.count { $0.contains("changed by hand") }
         #expect(try bench.ask("PUT", "/v1/apps/com.example.app/ios/alert", "{}").status == 422)
-        // What is required has its own line, which the store writes.
+        // A requirement has its own line, which the store writes.
         #expect(try bench.ask("PUT", "/v1/apps/com.example.app/ios/version", #"{"required":"2.0"}"#).status < 300)
         #expect(bench.logged.all.count { $0.contains("changed by hand") } == before)
     }

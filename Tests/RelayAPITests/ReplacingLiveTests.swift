@@ -26,11 +26,11 @@ struct ReplacingLiveTests {
         #expect(answer.value("version") == .null)
         #expect(try bench.ask("GET", "\(path)/aa01").status == 404)
         #expect(try bench.ask("GET", "\(path)/aa02").text("telephone") == "1")
-        // The same again: the old token has no device any more.
+        // The same again: the old token no longer has a device.
         let again = try bench.ask("PUT", "\(path)/aa02", #"{"telephone":"1","replaces":"aa01"}"#)
         #expect(again.status == 200)
         #expect(again.text("replaced") == "unknown")
-        // Both are there.
+        // Both devices exist.
         #expect(try bench.ask("PUT", "\(path)/aa03", #"{"telephone":"2"}"#).value("replaced") == nil)
         let both = try bench.ask("PUT", "\(path)/aa03", #"{"telephone":"2","replaces":"aa02"}"#)
         #expect(both.status == 200)

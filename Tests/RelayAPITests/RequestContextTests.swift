@@ -24,7 +24,7 @@ struct RequestContextTests {
         let failed = try bench.ask("PUT", "/v1/apps/com.example.app/ios/version", #"{"required":"2.0"}"#)
         let failedID = try #require(failed[header: "x-request-id"])
         #expect(failed.text("request") == failedID)
-        // Everything is told when the server has stopped.
+        // All lines are written once the server has stopped.
         bench.server.stop()
         #expect(bench.logged.lines(of: id).count == 1)
         let lines = bench.logged.lines(of: failedID)
@@ -111,7 +111,7 @@ struct RequestContextTests {
                 goOn.signal()
                 kept.lines.withLock { $0.append(fields.map { "\($0.name)=\($0.value)" }.joined(separator: " ")) }
             })
-        // Returns, although nothing is written.
+        // `report` returns although nothing is written.
         for number in 0..<AccessLog.limit + 7 { access.report(.info, id: "r\(number)") { [("n", "1")] } }
         access.report(.debug, id: "silent") { [("n", "2")] }
         goOn.signal()

@@ -157,7 +157,7 @@ struct ResourceLiveTests {
         let revived = try bench.ask("GET", path)
         #expect(revived.value("retiredAt") == .null)
         #expect(revived.text("registeredAt") == "2023-11-14T22:13:22.000Z")
-        // One by one, it is the app itself that registers.
+        // A device that is registered alone is registered by the app itself.
         #expect(try bench.ask("PATCH", path, "{}").text("registeredAt") == "2023-11-14T22:17:20.000Z")
     }
 
@@ -212,7 +212,7 @@ struct ResourceLiveTests {
         let export = try bench.ask("GET", Self.devices)
         #expect(export[header: "content-type"] == "application/x-ndjson")
         #expect(export.body.split(separator: "\n").count == good)
-        // What comes out goes in again, and changes nothing.
+        // An export can be imported again, and changes nothing.
         bench.clock.advance(by: .seconds(3600))
         let again = try bench.ask("POST", Self.devices, export.body)
         #expect(again.number("stored") == String(good))

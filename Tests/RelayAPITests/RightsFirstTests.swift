@@ -7,7 +7,7 @@ import Testing
 
 @testable import RelayAPI
 
-/// Whoever may not ask learns nothing of what a body should hold.
+/// A caller without the right learns nothing of what a body should hold.
 @Suite("Rights come before bodies, live", .ownThread)
 struct RightsFirstTests {
     private static let bodies = ["{", "{}", #"{"nonsense":1}"#, "[", ""]
@@ -44,7 +44,7 @@ struct RightsFirstTests {
                 for (scope, token) in tokens where !Self.allows(route.right, scope) {
                     #expect(try status(token) == 403, "\(route.pattern) \(body) with \(scope)")
                 }
-                // What is another team's is not there: its lists are empty, its campaigns unknown.
+                // Another team's app is forbidden, and its campaigns are unknown.
                 if route.path.contains("{app}") { #expect(try status(bound) == 403, "\(route.pattern) \(body)") }
                 if route.path.contains("{id}") { #expect(try status(bound) == 404, "\(route.pattern) \(body)") }
             }

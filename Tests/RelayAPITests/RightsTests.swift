@@ -65,7 +65,7 @@ struct RightsTests {
         }
         #expect(alone.refusal(of: peer(501, [60])) != nil)
         #expect(shared.refusal(of: peer(501, [501, 60])) == nil)
-        // Where everybody is let in, a namespace in which all groups have one number must not make members of them.
+        // Where every user is let in, a namespace in which all groups have one number must not make members of them.
         let open = ControlAccess(user: 500, group: 65534, isOpenToAll: true)
         #expect(open.refusal(of: peer(65534, [65534]))?.problem.detail.hasSuffix("not for everybody any more") == true)
         #expect(open.refusal(of: peer(0)) == nil && open.refusal(of: peer(500)) == nil)

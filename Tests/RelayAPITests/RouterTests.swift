@@ -9,7 +9,7 @@ import UpgradeRules
 
 @Suite("Routes")
 struct RouterTests {
-    /// Every route of CONTRACT, with what its path stands for and the right that it asks for.
+    /// Every route of CONTRACT, with the values in its path and its right.
     static let table: [(method: String, path: String, pattern: String, values: PathValues, right: Right)] = [
         ("GET", "/healthz", "/healthz", PathValues(), .nothing),
         ("GET", "/readyz", "/readyz", PathValues(), .nothing),
@@ -113,7 +113,7 @@ struct RouterTests {
         }
     }
 
-    /// What the router says of it, in a form that can be compared.
+    /// The router's result in a form that can be compared.
     static func find(
         _ method: String, _ segments: [String]
     ) -> (route: (Route, PathValues)?, allowed: String?, unknownPlatform: String?) {

@@ -20,9 +20,9 @@ struct ServerLiveTests {
         #expect(token.hasPrefix("urt_"))
         #expect(token.utf8.count == 47)
         for entry in RouterTests.table where entry.right != .signature {
-            // A stream that goes on for as long as its reader stays.
+            // This stream lasts for as long as its reader stays.
             if entry.path == "/v1/events", scope == .status { continue }
-            // An id that exists nowhere: whoever may ask hears 404 or 422, who may not 401 or 403.
+            // The ids exist nowhere: a caller with the right gets 404 or 422, one without it 401 or 403.
             let body: [UInt8]? = ["PUT", "POST"].contains(entry.method) ? Array("{}".utf8) : nil
             let without = try bench.askNetwork(entry.method, entry.path, body)
             let with = try bench.askNetwork(
@@ -119,7 +119,7 @@ struct ServerLiveTests {
             if index.isMultiple(of: 2) { try client.send("Content-Length: 1000\r\n\r\nhalf") }
         }
         for _ in 0..<5 { #expect(try bench.askNetwork("GET", "/healthz").status == 200) }
-        // And the slow one is served when it comes to its end.
+        // The slow one is served, too, once its request is whole.
         try #require(slow.last).send("\r\n")
         #expect(try #require(slow.last).receiveHead().hasPrefix("HTTP/1.1 401"))
     }
@@ -161,7 +161,7 @@ struct ServerLiveTests {
         // The next second's event may be on its way while the pause is asked for.
         #expect(states.count { $0 == "running" } >= 2)
         #expect(states.drop { $0 == "running" } == ["paused", "cancelled"])
-        // A campaign that has ended tells it once.
+        // The stream of an ended campaign has one event.
         let after = try bench.ask("GET", "/v1/campaigns/\(id)/events")
         #expect(after.body.hasPrefix("event: campaign\ndata: {\"id\":\"\(id)\""))
         #expect(after.body.hasSuffix("}\n\n"))
@@ -218,7 +218,7 @@ struct ServerLiveTests {
             "GET", "/v1/campaigns/\(id)/events", headers: [("Authorization", "Bearer \(other)")])
         #expect(second.status == 503)
         #expect(second[header: "retry-after"] == "5")
-        // The operator watches all the same.
+        // The control socket still gets a stream.
         let local = try RawClient(unixSocket: bench.socketPath)
         try local.send("GET /v1/campaigns/\(id)/events HTTP/1.1\r\nHost: relay\r\n\r\n")
         #expect(try local.receiveHead().hasPrefix("HTTP/1.1 200"))

@@ -10,8 +10,7 @@ import Testing
 /// The threads that read and write sockets, against the real server.
 @Suite("Serving threads, live", .ownThread)
 struct ServingThreadTests {
-    /// Holds the one thread that serves the control socket: whoever has the check of an unknown app answered, which is done
-    /// on the spot, waits there.
+    /// Holds the one thread that serves the control socket: it answers the check of an unknown app itself, and waits in it.
     private final class Hold {
         private static let app = "com.example.held"
         private let entered = DispatchSemaphore(value: 0)
@@ -33,7 +32,7 @@ struct ServingThreadTests {
             guard entered.wait(timeout: .now() + .seconds(60)) == .success else { throw NotHeld() }
         }
 
-        /// Once at least; nobody is held from then on.
+        /// Must be called at least once; the thread is free from then on.
         func end() { left.signal() }
 
         func answer() throws -> String { try holder.receiveHead() }
@@ -41,7 +40,7 @@ struct ServingThreadTests {
 
     private struct NotHeld: Error {}
 
-    /// As many as the thread takes from its epoll set at a time, one more and one less.
+    /// The number of events that the thread takes from its epoll set at a time, one more and one less.
     @Test(
         "clients whose requests are there all at once are all answered, though nothing else ever happens",
         arguments: [511, 512, 513])
@@ -52,7 +51,7 @@ struct ServingThreadTests {
         let bench = try Bench(limits: limits)
         let request = "GET /healthz HTTP/1.1\r\nHost: relay\r\n\r\n"
         let clients = try (0..<count).map { _ in try RawClient(unixSocket: bench.socketPath) }
-        // Who was answered once is among those that the thread waits for.
+        // A client that was answered once is among those that the thread waits for.
         for client in clients {
             try client.send(request)
             try client.receiveBody(after: client.receiveHead())
@@ -70,7 +69,7 @@ struct ServingThreadTests {
                 break
             }
         }
-        // Last: a Unix socket tells its other end that it was read from, which is an event.
+        // Last: reading from a Unix socket notifies its other end, which is an event.
         #expect(try hold.answer().hasPrefix("HTTP/1.1 404"))
     }
 }

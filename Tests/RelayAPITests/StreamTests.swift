@@ -21,13 +21,13 @@ struct StreamTests {
         #expect(pacing.step(state: .running, inFlight: 3, body: b, at: 6000) == .send(isLast: false))
         #expect(pacing.step(state: .running, inFlight: 3, body: b, at: 7000) == .send(isLast: false))
         #expect(pacing.step(state: .paused, inFlight: 3, body: b, at: 7001) == .send(isLast: false))
-        // It stands still: nothing but a sign of life.
+        // It stands still: only a keep-alive is sent.
         #expect(pacing.step(state: .paused, inFlight: 3, body: b, at: 9000) == .wait)
         #expect(pacing.step(state: .paused, inFlight: 3, body: b, at: 22_001) == .keepAlive)
         #expect(pacing.step(state: .paused, inFlight: 3, body: b, at: 22_200) == .wait)
-        // What was in flight still comes in.
+        // A push in flight is still answered.
         #expect(pacing.step(state: .paused, inFlight: 3, body: a, at: 23_001) == .send(isLast: false))
-        // Over, but for what is on its way.
+        // Over, but for the pushes in flight.
         #expect(pacing.step(state: .superseded, inFlight: 3, body: a, at: 23_002) == .send(isLast: false))
         #expect(pacing.step(state: .superseded, inFlight: 3, body: a, at: 23_200) == .wait)
         #expect(pacing.step(state: .superseded, inFlight: 0, body: b, at: 23_400) == .send(isLast: true))

@@ -74,7 +74,7 @@ struct StreamedListTests {
             #expect(records.dropFirst().map { $0[3] } == paged.map { $0["token"]?.string ?? "" })
             #expect(records.last?[5] == "pending" && records.last?[6] == "" && records.last?[8] == "0")
         }
-        // Nothing of it is still the form that was asked for.
+        // An empty list still has the form that was asked for.
         #expect(try bench.ask("GET", "\(path)?format=csv&state=rejected").body.split(separator: "\n").count == 1)
         #expect(try bench.ask("GET", "\(path)?format=ndjson&state=rejected").body == "")
         #expect(try lines(bench.ask("GET", "\(path)?format=ndjson&telephone=17")).count == 1)
@@ -174,7 +174,7 @@ struct StreamedListTests {
         #expect(
             String(decoding: line, as: UTF8.self)
                 == "com.example.app,ios,2000,\"1,\"\"2\",,production,,,2023-11-14T22:13:20.000Z,,\n")
-        // Of thousands that nobody wants there is nothing to send, and the list goes on.
+        // Thousands of records that are not wanted give nothing to send, and the list goes on.
         #expect(try list.next() == .later(1))
         #expect(throws: StoreError.self) { try list.next() }
         stop.set()

@@ -14,7 +14,7 @@ import WireFormat
 struct UserErasureTests {
     private static let user = "13800138000"
 
-    /// Two devices of the user in one app, one in another, one of somebody else; a campaign that was sent.
+    /// Two devices of the user in one app, one in another, one of another user; a campaign that was sent.
     private func bench() throws -> (bench: Bench, campaign: String) {
         let bench = try Bench()
         bench.control.hasOther.withLock { $0 = true }
@@ -73,7 +73,7 @@ struct UserErasureTests {
             lines.first?.hasPrefix("notice a user was erased telephone=138…00 devices=3 deliveries=2 by=") == true,
             "\(lines)")
         #expect(!bench.logged.all.contains { $0.contains(Self.user) })
-        // Who gets the phone next finds nothing of it.
+        // The phone's next user finds nothing of it.
         let next = #"{"telephone":"next"}"#
         #expect(try bench.ask("PUT", "/v1/apps/com.example.app/ios/devices/ab01", next).status == 200)
         #expect(try bench.ask("GET", "/v1/deliveries?telephone=next").count("items") == 0)

@@ -16,7 +16,7 @@ struct UserExplanationTests {
     private static let user = "13800138000"
     private static let path = "/v1/users?telephone=\(user)"
 
-    /// Three devices: behind, current, and of unknown version with a dead token; a campaign that has told the first.
+    /// Three devices: behind, current, and of unknown version with a dead token; a campaign that has pushed to the first.
     private func bench() throws -> (bench: Bench, campaign: String) {
         let bench = try Bench()
         for (token, version) in [("ab01", #""1.0""#), ("ab02", #""2.0""#), ("ab03", "null")] {

@@ -8,21 +8,21 @@ import WireFormat
 
 @testable import RelayAPI
 
-/// FAULTS 1.9: each route that takes a telephone names the spelling that is known. One that is added later is walked as well.
+/// FAULTS 1.9: each route that takes a telephone names the known spelling. Routes that are added later are included.
 @Suite("Who is meant by a telephone, live", .ownThread)
 struct UserSearchTests {
     private static let user = "+8613800138000"
-    /// As support writes it down.
+    /// As support staff write it down.
     private static let miss = "13800138000"
 
-    /// The login check is asked by everybody, and by everybody's phone.
+    /// The login check answers every caller, so it names no spelling.
     private static let silent: Set<String> = ["GET /v1/check"]
-    /// They register what they are sent.
+    /// Routes that register the telephone they are sent.
     private static let registering: Set<String> = [
         "PUT /v1/apps/{app}/{platform}/devices/{token}", "PATCH /v1/apps/{app}/{platform}/devices/{token}",
         "POST /v1/apps/{app}/{platform}/devices",
     ]
-    /// They answer with what is kept, which names nobody.
+    /// Routes whose answers are stored, and therefore name no user.
     private static let kept: Set<String> = ["POST /v1/webhooks/version"]
     private static let bodies = [
         "PUT /v1/apps/{app}/{platform}/version": #"{"required":"3.0","telephones":["\#(miss)"]}"#,
@@ -30,7 +30,7 @@ struct UserSearchTests {
         "POST /v1/apps/{app}/{platform}/test-push": #"{"telephone":"\#(miss)"}"#,
     ]
 
-    /// A user with a device, and a campaign that has a delivery of it.
+    /// A user with a device, and a campaign with a delivery to it.
     private func bench() throws -> (Bench, campaign: String) {
         let people = try people()
         return (people.bench, people.campaigns[0])
@@ -73,7 +73,7 @@ struct UserSearchTests {
                 #expect(answer.body.isEmpty || !format.isEmpty || !isSilent || !answer.body.contains("similar"))
                 let bound = try bench.askNetwork(route.method, "\(path)\(Self.miss)\(format)", headers: other)
                 #expect(!text(bound).contains(Self.user), "\(route.pattern) to another team: \(text(bound))")
-                // Whom an app has as it is written is nobody else.
+                // A telephone that an app knows as it is written has no similar one.
                 let known = try bench.ask("GET", "\(path)%2B8613800138000\(format)")
                 if route.method == "GET", known.status == 200, route.path != "/v1/users" {
                     #expect(!text(known).contains("similar"), "\(route.pattern)\(format)")
@@ -93,7 +93,7 @@ struct UserSearchTests {
         let (bench, campaign) = try bench()
         let path = "/v1/campaigns/\(campaign)/deliveries?telephone="
         #expect(try bench.ask("GET", "\(path)\(Self.miss)").text("similar", "0") == Self.user)
-        // By the state that is asked for as well the list is empty, and the user is known.
+        // The state leaves the list empty, but the user is known.
         let filtered = try bench.ask("GET", "\(path)%2B8613800987654&state=expired")
         #expect(filtered.count("items") == 0 && filtered.value("similar") == nil, "\(filtered.body)")
         let elsewhere = #"{"telephone":"0086139","version":"1.0"}"#

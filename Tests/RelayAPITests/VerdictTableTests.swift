@@ -6,8 +6,8 @@ import UpgradeRules
 
 @testable import RelayAPI
 
-/// One table through `Verdict` and through all that go by it: the login check, `/v1/enforce`, the launch document, and the filter of
-/// batches with its waves.
+/// One table through `Verdict` and through everything that uses it: the login check, `/v1/enforce`, the launch document, and
+/// the filter of batches with its waves.
 @Suite struct VerdictTableTests {
     struct Row: Sendable {
         var version: String
@@ -32,7 +32,7 @@ import UpgradeRules
         }
     }
 
-    /// Of the first requirement's two halves: `theDrawOfTheTable`.
+    /// One telephone of each half of the first requirement's draw: `theDrawOfTheTable`.
     static let (early, late) = ("13800138003", "13800138000")
     static let floor = Row(version: "2.0")
     static let wave = Row(version: "3.0", reach: 5_000)
@@ -46,12 +46,12 @@ import UpgradeRules
         Case(rows: [floor], version: "10", verdict: "none current"),
         Case(rows: [floor], version: nil, verdict: "unknown 2.0"),
         Case(rows: [floor], version: "1.9", user: .init(early), verdict: "forced 2.0"),
-        // What waits, is asked for or was withdrawn does not exist.
+        // A requirement that waits, is asked for or was withdrawn does not count.
         Case(rows: [floor, Row(version: "3.0", state: .waiting)], version: "2.5", verdict: "none current"),
         Case(rows: [floor, Row(version: "3.0", state: .asked)], version: "1.0", verdict: "forced 2.0"),
         Case(rows: [floor, Row(version: "3.0", state: .withdrawn)], version: "2.5", verdict: "none current"),
         Case(rows: [Row(version: "3.0", state: .waiting)], version: "1.0", verdict: "none nothing"),
-        // The highest floor speaks, whatever was asked for first.
+        // The highest floor counts, whichever was asked for first.
         Case(rows: [Row(version: "3.0"), floor], version: "1.0", verdict: "forced 3.0"),
         Case(rows: [floor, Row(version: "3.0")], version: "2.5", verdict: "forced 3.0"),
         // Announced: a latest, and a floor whose moment lies ahead.
@@ -69,7 +69,7 @@ import UpgradeRules
         Case(rows: [Row(version: "3.0", state: .announced)], version: nil, verdict: "none versionUnknown"),
         Case(
             rows: [Row(version: "3.0", state: .announced, reach: 100)], version: "1.0", verdict: "none nothing"),
-        // Until its moment it is announced to everybody, whatever its waves; a canary to nobody.
+        // Until its moment a floor is announced to every user, whatever its waves; a canary's to no user.
         Case(
             rows: [Row(version: "3.0", state: .announced, reach: 100, requiredFrom: Bench.now + .seconds(60))],
             version: "1.0", verdict: "announced 3.0"),
@@ -77,7 +77,7 @@ import UpgradeRules
             rows: [
                 Row(version: "3.0", state: .announced, reach: 0, canary: [late], requiredFrom: Bench.now + .seconds(60))
             ], version: "1.0", user: .init(late, isProven: true), verdict: "none nothing"),
-        // A wave: who is drawn into it, and nobody else; nobody is only with the last one.
+        // A wave reaches the users that are drawn into it; a caller without a telephone is reached with the last wave only.
         Case(rows: [wave], version: "1.0", user: .init(early), verdict: "forced 3.0"),
         Case(rows: [wave], version: "1.0", user: .init(late), verdict: "none notReached"),
         Case(rows: [wave], version: "1.0", verdict: "none notReached"),
@@ -87,19 +87,19 @@ import UpgradeRules
         Case(rows: [wave, floor], version: "1.0", user: .init(late), verdict: "forced 2.0"),
         Case(rows: [wave, floor], version: "1.0", user: .init(early), verdict: "forced 3.0"),
         Case(rows: [wave, floor], version: "2.5", user: .init(late), verdict: "none notReached"),
-        // A canary: only a telephone that is proven is held against the list.
+        // A canary: only a proven telephone is compared with the list.
         Case(rows: [canary], version: "1.0", user: .init(late, isProven: true), verdict: "forced 3.0"),
         Case(rows: [canary], version: "1.0", user: .init(late), verdict: "none notReached"),
         Case(rows: [canary], version: "1.0", user: .init(early, isProven: true), verdict: "none notReached"),
-        // Who is named stays forced in the waves behind.
+        // A user of the canary stays forced in the waves that follow.
         Case(
             rows: [Row(version: "3.0", reach: 5_000, canary: [late])], version: "1.0",
             user: .init(late, isProven: true), verdict: "forced 3.0"),
-        // A newer canary takes the place of an older wave.
+        // A newer canary replaces an older wave.
         Case(
             rows: [wave, Row(version: "4.0", reach: 0, canary: [late])], version: "1.0", user: .init(early),
             verdict: "none notReached"),
-        // Who has too old a system for a version cannot obey: for that phone it does not exist, and what is below it still holds.
+        // A phone whose system is too old for a version cannot obey: that version does not count for it, lower ones still do.
         Case(rows: [modern], version: "1.0", user: old, verdict: "none osTooOld"),
         Case(rows: [modern], version: "1.0", user: new, verdict: "forced 3.0"),
         Case(rows: [modern], version: "1.0", verdict: "forced 3.0"),
@@ -124,7 +124,7 @@ import UpgradeRules
         Case(rows: [modern, floor], version: "1.0", user: old, endsOlderSystems: true, verdict: "forced 2.0"),
         Case(rows: [modern, floor], version: "2.5", user: old, endsOlderSystems: true, verdict: "ended 3.0"),
         Case(rows: [modern], version: nil, user: old, endsOlderSystems: true, verdict: "none osTooOld"),
-        // One bad build: exactly that must be left, and what is not known is not known to be it.
+        // One bad build: exactly that one must be left, and an unknown version is not taken for it.
         Case(rows: [bad], version: "2.1.5", user: .init(late), verdict: "blocked 2.1.5"),
         Case(rows: [bad], version: "2.1.5.0", user: .init(late), verdict: "blocked 2.1.5"),
         Case(rows: [bad], version: "2.1.4", user: .init(late), verdict: "none current"),
@@ -141,7 +141,7 @@ import UpgradeRules
         Case(rows: [bad, Row(version: "2.1.5")], version: "2.1.4", verdict: "forced 2.1.5"),
         Case(rows: [bad, wave], version: "2.1.5", user: .init(early), verdict: "forced 3.0"),
         Case(rows: [bad, wave], version: "2.1.5", user: .init(late), verdict: "blocked 2.1.5"),
-        // Users are told of what there is above it, and never of itself.
+        // Users are notified of the version above it, and never of itself.
         Case(
             rows: [bad, Row(version: "2.2", kind: .latest, state: .announced)], version: "2.1.5",
             verdict: "blocked 2.1.5"),
@@ -151,7 +151,7 @@ import UpgradeRules
         Case(
             rows: [bad, Row(version: "2.1.5", kind: .latest, state: .announced)], version: "2.1.4",
             verdict: "none current"),
-        // What there is above it does not run on this phone.
+        // The version above it does not run on this phone.
         Case(rows: [badOfOld, floor], version: "2.1.5", user: old, verdict: "none osTooOld"),
         Case(rows: [badOfOld, floor], version: "2.1.5", user: new, verdict: "blocked 2.1.5"),
         Case(rows: [badOfOld], version: "2.1.5", user: old, endsOlderSystems: true, verdict: "ended 2.1.5"),
@@ -233,10 +233,10 @@ import UpgradeRules
         #expect(leadsNowhere.answer(to: version, user: example.user).prompt == .none)
     }
 
-    /// The launch document has no user: what it makes of a version is what holds for nobody in particular.
+    /// The launch document has no user: it must show the verdict for a user without a telephone.
     @Test(arguments: cases)
     func launchDocument(_ example: Case) throws {
-        // The client compares texts, and takes 10 for older than 2.0: what to do about it is the advice's, not the verdict's.
+        // The client compares texts, and takes 10 for older than 2.0: the advice handles that, not the verdict.
         guard let version = example.version, version != "10", !example.endsOlderSystems else { return }
         let requirements = try Self.requirements(example.rows)
         let systems = [example.user.system].compactMap(\.self)
@@ -245,7 +245,7 @@ import UpgradeRules
         let section = LaunchGateAdvice(.ios, facts).section
         let shown = LaunchGateClient.launchGate.prompt(section, installed: version)
         let nobody = UpgradeRule.User(nil, system: example.user.system)
-        // It has no word for a single version.
+        // The document cannot express that a single version is blocked.
         let said = requirements.rules.filter { !$0.isBlock }
         switch (Verdict(said, version: try Version(version), user: nobody).prompt, shown) {
         case (.force, .required), (.none, .none), (.remind, .optional): break
@@ -255,7 +255,7 @@ import UpgradeRules
         }
     }
 
-    /// Batches judge by bytes, and their waves are drawn where they are read.
+    /// Batches are filtered by bytes, and their waves are drawn where they are read.
     @Test(arguments: cases)
     func batches(_ example: Case) throws {
         guard let telephone = example.user.telephone else { return }
@@ -276,7 +276,7 @@ import UpgradeRules
                 environment: .production, isDead: false, registeredAt: 0)
             let filter = AudienceFilter(row, telephones: row.reach == 0 ? row.canary : nil)
             let wave = WaveDraw(plan, requirement: row.id).wave(of: telephone.utf8)
-            // Those whom it names have had their turn, by a list of their own.
+            // The canary's users had their turn before, by a list of their own.
             let isInTurn =
                 row.reach == 0 || wave == 0 || row.rule.isForEverybody || row.canary?.contains(telephone) ?? false
             #expect((isInTurn && filter.reason(against: device, in: devices) == nil) == verdict.isPushed)

@@ -30,7 +30,7 @@ struct WebhookLiveTests {
         #expect(first.number("campaign", "counts", "audience") == "0")
         #expect(first.value("campaign", "finishedAt") == .null)
 
-        // The world moves on; the replay still answers as the first time.
+        // A newer version is required; the replay still gets the first answer.
         #expect(try bench.webhook(Self.body("3.0.0"), id: "msg_b").status == 202)
         let replay = try bench.webhook(Self.body("2.0.0", extra: #","latest":"2.1.0""#), id: "msg_a")
         #expect(replay.status == 202)
@@ -104,7 +104,7 @@ struct WebhookLiveTests {
         let unknown = try bench.webhook(#"{"app":"other","platform":"ios","required":"1"}"#)
         #expect(unknown.status == 422)
         #expect(unknown.text("errors", "0", "field") == "app")
-        // No store is asked for what none keeps.
+        // The store is not asked for a name that no store can keep.
         for (name, reason) in [
             (#"a\u0000b"#, "a text without the character U+0000 is needed; got "),
             (String(repeating: "a", count: 2_000), "has 1 to 255 characters; it had 2000"),

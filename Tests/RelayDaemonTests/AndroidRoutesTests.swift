@@ -15,7 +15,7 @@ import UpgradeRules
 @testable import Configuration
 @testable import RelayDaemon
 
-/// What the configuration says of Android apps, as the fan-out gets it.
+/// The configuration of Android apps, as the fan-out gets it.
 @Suite struct AndroidRoutesTests {
     private let folder: String
     private let store: any TestStore
@@ -79,7 +79,7 @@ import UpgradeRules
         #expect(try routes("project: \"other-project\"")[0].provider.identity != other[0].provider.identity)
     }
 
-    /// A route that counts as the same after a reload goes on with the old words.
+    /// A route that counts as the same after a reload keeps the old words.
     @Test(arguments: [
         ("", "alert: \"Now\""), ("", "sound: \"default\""),
         ("notification: { title: \"T\" }", "alert: { locKey: \"K\" }"),

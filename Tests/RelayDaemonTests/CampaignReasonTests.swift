@@ -7,7 +7,7 @@ import UpgradeRules
 
 @testable import RelayDaemon
 
-/// Why a campaign does not move, in words, and whether anything goes out meanwhile.
+/// The reason that a campaign does not move, in words, and whether anything is still sent.
 @Suite struct CampaignReasonTests {
     private static let time = Timestamp(seconds: 1_800_000_000)
 
@@ -29,7 +29,7 @@ import UpgradeRules
             record = try CampaignRecord.sample(state, counts, at: time)
         }
 
-        /// Nobody else gets a push.
+        /// Only the canary gets a push.
         mutating func goesToItsCanary(endedAt: Timestamp? = nil) {
             record.requirement.reach = 0
             record.requirement.canary = record.requirement.canary ?? []
@@ -95,11 +95,11 @@ import UpgradeRules
             paused.reason.text
                 == "paused by alice at 2027-01-15T08:00:00.000Z; \"campaigns resume 1f0c2ab93d44\" goes on")
         #expect(paused.reason.standsStill)
-        // By an older release, which did not note it.
+        // Paused by an older release, which did not note it.
         #expect(try Case(.paused).reason.text == "paused; \"campaigns resume 1f0c2ab93d44\" goes on")
     }
 
-    /// The sandbox cannot be reached, and production goes on: the time left is that of production.
+    /// The sandbox cannot be reached, but production goes on: the time left is production's.
     @Test func anEnvironmentsTroubleIsAReasonAndNoStandstill() throws {
         var sandbox = try Case(.running)
         sandbox.trouble = "cannot reach the push service: https://sandbox"
@@ -108,7 +108,7 @@ import UpgradeRules
         #expect(sandbox.reason.standsStill)
     }
 
-    /// 96 pushes that waited for two minutes were "running", 0/s, "0s left".
+    /// 96 pushes that waited two minutes for their retry were shown as "running", 0/s, "0s left".
     @Test func whatOnlyWaitsForItsRetrySaysUntilWhen() throws {
         var tail = try Case(.running) { ($0.pending, $0.retrying) = (0, 96) }
         tail.nextRetryAt = Self.time
@@ -138,7 +138,7 @@ import UpgradeRules
         #expect(lost.reason.standsStill)
     }
 
-    /// At night nothing is asked of a push service: whatever is wrong there, the hour comes first; and it has an end that can be told.
+    /// Nothing is sent at night: the hours come before any trouble of a push service, and their end is known.
     @Test func whatWaitsForItsHoursSaysWhenItGoesOn() throws {
         var night = try Case(.running) { $0.retrying = 3 }
         night.hours = HoursWait(until: Self.time, text: "outside the app's hours")
@@ -150,7 +150,7 @@ import UpgradeRules
         var tail = try Case(.running) { ($0.pending, $0.retrying) = (0, 3) }
         (tail.hours, tail.nextRetryAt) = (night.hours, Self.time)
         #expect(tail.reason.text == "outside the app's hours" && !tail.reason.standsStill)
-        // A pause between waves that lasts longer, and a person, are what it waits for.
+        // A longer pause between waves, and a person, come before the hours.
         var pause = try Case(.running)
         (pause.hours, pause.nextWaveAt) = (night.hours, Self.time + .seconds(1))
         #expect(pause.reason.text == nil)

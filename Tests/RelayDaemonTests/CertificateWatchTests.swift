@@ -17,7 +17,7 @@ import UpgradeRules
 @testable import Configuration
 @testable import RelayDaemon
 
-/// A certificate's end is told while there is time, and what it stops once it has come.
+/// A certificate's end is reported while there is time, and, once it has come, with what it stops.
 @Suite struct CertificateWatchTests {
     private static let day = Duration.seconds(86_400)
     private static let field = #"apps["com.example.app"].ios.apns.certificate"#
@@ -102,7 +102,7 @@ import UpgradeRules
         watch.look(at: end + .seconds(60))
         #expect(lines.now.last == "error the certificate for pushes has ended: nothing is pushed with it (0)")
 
-        // The operator puts a new one there.
+        // The operator installs a new one.
         try write(try files.issue(validity: .days(800, from: PushCertificateFiles.now)))
         watch.take(try self.routes(), at: end + .seconds(120))
         #expect(lines.now.last?.hasPrefix("notice another certificate is pushed with from now on (43") == true)

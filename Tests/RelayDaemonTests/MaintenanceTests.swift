@@ -12,7 +12,7 @@ import UpgradeRules
 
 @testable import RelayDaemon
 
-/// What the daemon does of itself, beside its work.
+/// The daemon's own upkeep, beside its work.
 @Suite(.ownThread) struct MaintenanceTests {
     private let store: any TestStore
     private let app = AppKey(app: "a", platform: .ios)
@@ -28,7 +28,7 @@ import UpgradeRules
             clock: { now })
     }
 
-    /// A campaign with one device, which has come up to it.
+    /// A campaign with one device, which has upgraded.
     private func upgraded() throws -> CampaignKey {
         let version = try Version("1.0")
         try store.register([DeviceRegistration(app: app, token: "aa", telephone: "1", version: version)], at: now)
@@ -68,7 +68,7 @@ import UpgradeRules
         #expect(lines.now == ["how campaigns are obeyed could not be kept"])
     }
 
-    /// FAULTS 3.7: receivers heard of campaigns alone.
+    /// FAULTS 3.7: receivers were notified of campaigns alone.
     @Test func `Receivers hear of what is in trouble for a minute, the store too, and when it is over`() throws {
         let troubles = Watched<[ReadinessFault]>([])
         let events = Watched<[RelayEvent]>([])
@@ -105,14 +105,14 @@ import UpgradeRules
             clock: { now })
         maintenance.reload(keep: .init(deliveries: .seconds(86_400)))
         #expect(maintenance.turn(isMinuteOver: false) == .seconds(60))
-        // What the next pruning takes, whenever that is.
+        // A removed device, which the next pruning takes, at whatever time that comes.
         let past = now - .seconds(10 * 86_400)
         try store.register([DeviceRegistration(app: app, token: "aa", telephone: "1", version: nil)], at: past)
         _ = try store.removeDevice(app, token: "aa")
         try store.administer("UPDATE device SET removed_at = 1")
         for _ in 0..<59 { _ = maintenance.turn(isMinuteOver: true) }
         #expect(lines.now.isEmpty)
-        // Who comes sooner does not count.
+        // A turn before its minute is over does not count.
         _ = maintenance.turn(isMinuteOver: false)
         #expect(lines.now.isEmpty)
         _ = maintenance.turn(isMinuteOver: true)

@@ -13,7 +13,7 @@ import Testing
         return news
     }
 
-    /// What a store keeps waiting keeps no lease waiting; what comes meanwhile is not lost.
+    /// News that waits for the store does not hold up a lease, and news that comes in that time is not lost.
     @Test func whoTellsNeverWaitsForWhoActs() throws {
         let (begun, goOn, acted) = (
             DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
@@ -28,7 +28,7 @@ import Testing
         }
         desk.take(Self.news("version"))
         begun.wait()
-        // It is at work, and waits.
+        // The desk is at work, and waits.
         desk.take(Self.news("campaign"))
         desk.take(Self.news("!probe ios com.example.app"))
         #expect(heard.withLock { $0 } == [Self.news("version")])

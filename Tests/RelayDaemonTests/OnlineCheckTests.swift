@@ -9,7 +9,7 @@ import UpgradeRules
 @testable import Configuration
 @testable import RelayDaemon
 
-/// What `check-config --online` makes of answers, and of none.
+/// The findings of `check-config --online` from answers, and from none.
 @Suite(.ownThread) struct OnlineCheckTests {
     private static let patience = Duration.milliseconds(300)
 
@@ -42,7 +42,7 @@ import UpgradeRules
     }
 
     @Test func `Turns go side by side`() throws {
-        // Each waits for the other: one after another neither would be done in time.
+        // Each waits for the other: one after the other, neither would be done in time.
         let (first, second) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let patient = OnlineCheck(configuration: try check().configuration, environment: [:], patience: .seconds(60))
         let findings = patient.ask([
@@ -86,7 +86,7 @@ import UpgradeRules
             (apns, .accepted, nil, .production, .failed),
             (fcm, .rejected, "INVALID_ARGUMENT", .production, .good),
             (fcm, .unregistered, "UNREGISTERED", .production, .good),
-            // Not the token, the message.
+            // The message is refused, not the token.
             (fcm, .failed, "INVALID_ARGUMENT", .production, .failed),
             (fcm, .rejected, "SENDER_ID_MISMATCH", .production, .failed),
             (fcm, .accepted, nil, .production, .failed),

@@ -10,9 +10,9 @@ import WireFormat
 
 @testable import PushProviders
 
-/// Each peer's yes: one that is, and 2xx that mean no.
+/// Each peer's yes: an answer that is one, and 2xx that mean no.
 @Suite struct PeerAnswerTests {
-    /// A proxy that wants a sign-in, a gateway's error in a 200, and JSON of somebody else.
+    /// A proxy's page for a sign-in, and a gateway's error in a 200.
     private static let page = "<!DOCTYPE html><html><title>Sign in</title></html>"
     private static let error = #"{"error":{"code":500,"message":"no","status":"INTERNAL"}}"#
 

@@ -47,7 +47,7 @@ import Testing
         #expect(desk.fault?.reason.contains("1970-01-01T00:00:03") == true)
         #expect(desk.takenAt == Timestamp(milliseconds: 2000))
 
-        // By a signal: nobody waits.
+        // By a signal: no caller waits.
         serve(.taken(ReloadReport(apps: 1)), at: 4)
         #expect(desk.fault == nil)
     }

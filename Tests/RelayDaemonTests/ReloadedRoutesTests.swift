@@ -14,7 +14,7 @@ import UpgradeRules
 @testable import Configuration
 @testable import RelayDaemon
 
-/// While the routes of before a reload finish what they have in flight, those of after it are made already.
+/// While the routes from before a reload finish their pushes in flight, the new ones already exist.
 @Suite struct ReloadedRoutesTests {
     private let folder: String
     private let store: any TestStore
@@ -31,7 +31,7 @@ import UpgradeRules
         try Data(key.pem).write(to: URL(filePath: "\(folder)/key.p8"))
     }
 
-    /// - Parameter sources: nil: those of this process.
+    /// - Parameter sources: nil: this process's.
     private func provider(of sources: TokenSources? = nil) throws -> any PushProvider {
         let text = """
             { apps: { a: { ios: {
@@ -47,7 +47,7 @@ import UpgradeRules
         return try #require(routes.first).provider
     }
 
-    /// What a batch of pushes needs.
+    /// Signs as a batch of pushes does.
     private func sign(_ provider: any PushProvider) throws {
         _ = try provider.template(
             for: UpgradePayload(type: "t", alert: "a", downloadURL: "u"), of: "000000000000", authority: "a",
@@ -78,7 +78,7 @@ import UpgradeRules
         old.pauseCredential(until: now + .seconds(300), by: "push:443", at: now)
         #expect(new.credentialPause(at: "push:443", now: now)?.until == now + .seconds(300))
         #expect(throws: CredentialPending.self) { try sign(new) }
-        // The other way round, as after a mistake that is taken back.
+        // The other way round, as after a mistake that is corrected.
         new.pauseCredential(until: now + .seconds(600), by: "push:443", at: now)
         #expect(old.credentialPause(at: "push:443", now: now)?.until == now + .seconds(600))
     }
@@ -96,7 +96,7 @@ import UpgradeRules
     }
 
     @Test func `What another relay does with the key is known when the store tells of it`() throws {
-        // It has a process, and so sources, of its own.
+        // The other relay has a process, and so sources, of its own.
         let (own, other) = (try provider(), try provider(of: TokenSources()))
         try sign(other)
         tokenSources.refresh(at: now)

@@ -4,7 +4,7 @@ import RelayStore
 import UpgradeRules
 
 extension CampaignRecord {
-    /// The campaign of version 2.0.0 of com.example.app on iOS, its audience cut into shards.
+    /// The campaign of version 2.0.0 of com.example.app on iOS, with its audience cut into shards.
     static func sample(
         _ state: CampaignState, _ counts: CampaignCounts, reason: String? = nil, at time: Timestamp
     ) throws -> CampaignRecord {

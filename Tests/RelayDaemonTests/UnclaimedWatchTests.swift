@@ -12,7 +12,7 @@ import UpgradeRules
 
 @testable import RelayDaemon
 
-/// Campaigns that run and that no relay sends.
+/// Campaigns that run but that no relay sends.
 @Suite(.ownThread) struct UnclaimedWatchTests {
     private static func at(_ seconds: UInt64) -> MonotonicTime { MonotonicTime(nanoseconds: seconds * 1_000_000_000) }
 
@@ -63,7 +63,7 @@ import UpgradeRules
         let lease = try #require(try store.claimRun(campaign.key))
         pass(1)
         #expect(keeper.claimFault == nil)
-        // Whoever does not lead leaves it to the leader.
+        // A relay that does not lead leaves it to the leader.
         try store.releaseRun(lease)
         pass(12)
         #expect(keeper.claimFault != nil)

@@ -8,7 +8,7 @@ struct AdoptionSeriesTests {
     private let begun = Timestamp(milliseconds: 1_700_000_123_456)
     private var series: AdoptionSeries { AdoptionSeries(begunAt: begun) }
 
-    /// A minute as the store's keeper has it: the points that are kept after it.
+    /// One minute as the store's keeper runs it; `points` becomes those that are kept after it.
     private func look(_ points: inout [AdoptionPoint], upgraded: Int64, at now: Timestamp) {
         let step = series.step(upgraded: upgraded, after: points.last, at: now)
         guard step != .nothing else { return }
@@ -54,7 +54,7 @@ struct AdoptionSeriesTests {
         #expect(points.last.map { $0.at <= begun + AdoptionSeries.span } == true)
         let first = points.filter { $0.at < series.firstEnd }
         #expect((24...25).contains(first.count))
-        // What is left of an hour is its last minute: the number at its end.
+        // Only the last minute of an hour is left: the number at its end.
         #expect(first.dropLast().allSatisfy { $0.at.milliseconds % 3_600_000 >= 3_540_000 })
     }
 

@@ -12,7 +12,7 @@ struct AvailabilityGateTests {
         var required = "2.0.0"
         /// nil: the store has not answered; "": it lists nothing.
         var shown: String?
-        /// How long ago it was released; nil: the store does not say.
+        /// How long ago it was released; nil: the store gives no date.
         var releasedAgo: Duration?
         var seenAgo = Duration.zero
         var hold = AvailabilityGateTests.day

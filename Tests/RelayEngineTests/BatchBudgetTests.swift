@@ -25,7 +25,7 @@ import Testing
         #expect(batches([50_000, 2000, 50_000]) == [10 + 30, 10 + 4, 10 + 30], "the modest get theirs")
     }
 
-    /// What is on its way does not grow with the services.
+    /// The devices in flight do not grow with the number of services.
     @Test(arguments: [3, 10, 16, 40, 80, 160])
     func manyServicesShareWhatTwoHave(services: Int) {
         let shares = budget.shares(streams: [Int](repeating: 0, count: services))

@@ -2,7 +2,7 @@
 import RelayEngine
 import Testing
 
-/// Traces of one campaign's batches for one service: what the scheduler says after each event.
+/// Traces of one campaign's batches for one service: the scheduler's decision after each event.
 @Suite struct BatchSchedulerTests {
     private let start = Timestamp(seconds: 1_000)
 
@@ -96,7 +96,7 @@ import Testing
         #expect(scheduler.next(at: start, atMost: 4) == .openShards)
     }
 
-    /// Where a service was in trouble, it has two waves to send at once, and the last of them takes whoever has no outcome.
+    /// A service that was in trouble has two waves to send at once; the last one takes every device without an outcome.
     @Test func aWaveWaitsForWhatIsOnItsWayOfTheOneBefore() {
         var scheduler = BatchScheduler(nextRetry: nil)
         let later = ShardRange(number: 1, wave: 1, cursor: 0, last: 999)

@@ -5,7 +5,7 @@ import Testing
 @Suite struct BelievedClockTests {
     private let start = Moment(wall: Timestamp(seconds: 1_800_000_000), tick: MonotonicTime(nanoseconds: 5_000_000_000))
 
-    /// For expectations: those call no mutating members.
+    /// The clock for expectations, which call no mutating members.
     private final class Subject {
         private var clock = BelievedClock()
 

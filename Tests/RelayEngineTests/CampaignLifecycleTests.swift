@@ -2,7 +2,7 @@
 import RelayEngine
 import Testing
 
-/// When waves end and begin, and when a campaign is complete, by how far its services are.
+/// The progress of the services decides when waves end and begin, and when a campaign is complete.
 @Suite struct CampaignLifecycleTests {
     private typealias Progress = CampaignLifecycle.Progress
 
@@ -19,7 +19,7 @@ import Testing
         return machine
     }
 
-    /// The lifecycle, for expectations: those call no mutating members.
+    /// The lifecycle for expectations, which call no mutating members.
     @dynamicMemberLookup
     private final class Subject {
         private var machine: CampaignLifecycle

@@ -2,7 +2,7 @@
 import RelayEngine
 import Testing
 
-/// When a certificate holds, and when its end is told of.
+/// When a certificate holds, and when its end is reported.
 @Suite struct CertificateTermTests {
     private static let day = Duration.seconds(86_400)
     private static let end = Timestamp(seconds: 1_800_000_000)
@@ -25,7 +25,7 @@ import Testing
         #expect(reminder.look(at: Self.end - Self.day * 30) == .ending)
         #expect(reminder.look(at: Self.end - Self.day * 30 + .seconds(86_399)) == nil)
         #expect(reminder.look(at: Self.end - Self.day * 29) == .ending)
-        // A year in steps of a minute would tell it as often.
+        // A look every ten minutes reports it as often.
         var told = 0
         var now = Self.end - Self.day * 29
         while now < Self.end {
@@ -48,7 +48,7 @@ import Testing
         #expect(reminder.look(at: Self.end - Self.day * 400) == .notYet)
         #expect(reminder.look(at: Self.end - Self.day * 100) == .good)
         #expect(reminder.look(at: Self.end - Self.day * 99) == nil)
-        // Set back while it is told of.
+        // The clock is set back while the end is reported.
         #expect(reminder.look(at: Self.end - Self.day * 2) == .ending)
         #expect(reminder.look(at: Self.end - Self.day * 3) == .ending)
     }

@@ -75,7 +75,7 @@ struct ConnectionMachineTests {
             #expect(connection.room == 0 && connection.isUsable)
             for _ in 0..<more { connection.requestEnded(.answered(isSuccess: true)) }
         }
-        // What comes back is not taken: nothing waits for it for ever.
+        // A request that comes back was not taken: nothing waits for it for ever.
         connection.requestsOpened(16, at: at(5))
         for _ in 0..<15 { connection.requestEnded(.answered(isSuccess: true)) }
         connection.requestEnded(.unsent)
@@ -102,7 +102,7 @@ struct ConnectionMachineTests {
         #expect(connection.phase == .retired(.spent) && connection.isDone)
     }
 
-    /// What a server that ends each connection after so many requests costs, once it is known.
+    /// The cost of a server that ends each connection after so many requests, once their number is known.
     @Test(arguments: [10, 50, 200, 2000])
     func aServerThatCutsCostsAFewAtTheEnd(limit: Int) {
         var expected: Int?
@@ -112,8 +112,8 @@ struct ConnectionMachineTests {
                 $0.expectedRequests = expected
             }
             var seen = 0
-            // All that there is room for goes out together; the server has it all before it answers any, and the one that
-            // is the last leaves those without an answer that came with it.
+            // All requests that there is room for go out together, and the server has all of them before it answers any. The
+            // last one that it answers leaves those that came with it without an answer.
             while connection.inFlight == 0 {
                 let count = connection.room
                 connection.requestsOpened(count, at: at(1))
@@ -133,7 +133,7 @@ struct ConnectionMachineTests {
         }
     }
 
-    // MARK: What it has done
+    // MARK: The record
 
     @Test func anOrderlyGoAwayLosesNothing() {
         var connection = proven()
@@ -290,7 +290,8 @@ struct ConnectionMachineTests {
         #expect(connection.phase == .retired(.refuses), "what it allowed and refuses is")
     }
 
-    /// A refusal comes at once, an answer when the request has been looked at: those that are on their way speak for it.
+    /// A refusal comes at once, an answer only once the request has been read: requests in flight count in the connection's
+    /// favour.
     @Test func refusalsWhileOthersAreOnTheirWayNarrowIt() {
         var connection = proven()
         connection.requestsOpened(100, at: at(3))
@@ -300,7 +301,7 @@ struct ConnectionMachineTests {
         #expect(connection.room == 12, "six in place of those, and one more for each")
         for _ in 0..<80 { connection.requestEnded(.answered(isSuccess: true)) }
         #expect(connection.room == 100 && connection.record.refused == 14 && connection.record.lost == 0)
-        // The last of many in one breath says nothing of the others.
+        // A refusal of the last of many requests proves nothing about the others.
         connection.requestsOpened(100, at: at(4))
         for _ in 0..<99 { connection.requestEnded(.answered(isSuccess: true)) }
         connection.requestEnded(.refused)

@@ -2,7 +2,7 @@
 import RelayEngine
 import Testing
 
-/// Services of several kinds, each a latency for a number of streams, and how many connections are found for them.
+/// Services of several kinds, each a latency for a number of streams, and the connections that are found for them.
 struct ConnectionSearchTests {
     private static let width = 1000
 
@@ -10,7 +10,7 @@ struct ConnectionSearchTests {
         MonotonicTime(nanoseconds: UInt64(seconds) * 1_000_000_000)
     }
 
-    /// Gives the search what a service would answer, until it wants nothing more at that moment.
+    /// Gives the search a service's readings a hundred times, and returns the connections that it then wants.
     private func find(
         _ search: inout ConnectionSearch, at now: MonotonicTime, latency: (_ streams: Int) -> Double
     ) -> Int {
@@ -138,7 +138,7 @@ struct ConnectionSearchTests {
         #expect(search.wanted == 3, "one, to see whether it is still so")
         #expect(find(&search, at: at(60)) { Double($0) / 10_000 } == 3, "then two minutes")
         #expect(find(&search, at: at(179)) { Double($0) / 10_000 } == 3)
-        // The service got better meanwhile.
+        // The service has become better.
         #expect(find(&search, at: at(180)) { _ in 0.2 } == 64)
     }
 
@@ -157,7 +157,7 @@ struct ConnectionSearchTests {
     @Test func whoCarriesPlentyNeedsNoOtherWhateverTheReadingsSay() {
         var search = ConnectionSearch(limit: 64)
         search.considerFirst(.init(streams: 1, latency: .milliseconds(10)))
-        // The rate rises as the streams do, by chance: our thread was not at work for a while.
+        // The rate rises with the streams by chance: our thread was not at work for a while.
         for milliseconds in [19, 12, 5, 19] {
             search.consider(.init(streams: 1000, latency: .milliseconds(milliseconds)), at: at(0))
         }
@@ -249,6 +249,4 @@ struct ConnectionSearchTests {
         #expect(rule.surplus(usable: 1, streams: 1000, inFlight: 0, at: at(9999)) == 0, "the last one stays")
         #expect(rule.surplus(usable: 2, streams: 2000, inFlight: 0, at: at(10_000)) == 0, "its time begins now")
     }
-
-    // MARK: What is on its way
 }

@@ -43,7 +43,7 @@ import Testing
         #expect(!breaker.isWatching)
     }
 
-    /// After a restart the breaker watches again, and what is left of a good fan-out may be a corner of junk.
+    /// After a restart the breaker watches again, and the rest of a good fan-out may be mostly bad tokens.
     @Test func aCampaignThatHasDeliveredIsJudgedByMore() {
         var corner = CredentialBreaker(delivered: 5_000)
         let cornered = corner.answered(.init(accepted: 0, refused: 99))
@@ -95,8 +95,8 @@ import Testing
 
     // MARK: Seeds
 
-    /// Whatever the order and the batches: a share of 2 % never trips it, nor do bad tokens after a good beginning; and
-    /// nothing but refusals always does, within one batch after its sample.
+    /// In any order and any batches, a share of 2 % never trips it, nor do bad tokens after a good beginning; refusals alone
+    /// always do, within one batch after its sample.
     @Test(arguments: 0..<200 as Range<UInt64>)
     func overSeeds(seed: UInt64) {
         var (share, late, wrong) = (CredentialBreaker(), CredentialBreaker(), CredentialBreaker())

@@ -17,7 +17,7 @@ struct GooglePlayGateTests {
         var countries = AvailabilityGate.CountryRule.hold
         var state: GateVerdict.State
         var reason: String
-        /// Whether an edit must tell how far the rollout is.
+        /// Whether an edit must show how far the rollout is.
         var hangs = false
     }
 

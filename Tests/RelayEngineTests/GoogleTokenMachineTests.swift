@@ -12,7 +12,7 @@ import Testing
         #expect(machine.tokenNeeded(at: start) == .ask(meanwhile: nil))
         #expect(machine.tokenNeeded(at: after(1)) == .waitForAnswer)
         let token = machine.granted("a", lifetime: .seconds(3599), at: after(2))
-        // The life counts from the question: the answer was some time on its way.
+        // The lifetime counts from the question: the answer was some time on its way.
         #expect(token.endsAt == after(3599))
         #expect(machine.tokenNeeded(at: after(3298)) == .use(token))
         #expect(machine.tokenNeeded(at: after(3299)) == .ask(meanwhile: token))
@@ -107,7 +107,7 @@ import Testing
         #expect(machine.tokenNeeded(at: after(1)) == .wait(until: after(60)))
         machine.forgetRefusal()
         #expect(machine.tokenNeeded(at: after(1)) == .ask(meanwhile: nil))
-        // A service in trouble is not asked more often for that.
+        // A service in trouble is not asked more often because of that.
         machine.failed(retryAfter: nil, at: after(1))
         machine.forgetRefusal()
         #expect(machine.tokenNeeded(at: after(2)) == .wait(until: after(11)))

@@ -8,7 +8,7 @@ import Testing
 
     private static let start = MonotonicTime(nanoseconds: 5_000_000_000_000)
 
-    /// A hold and the batches that it is told of, one after the other, each answered at once.
+    /// A hold and its batches, one after the other, each answered at once.
     private final class Bench {
         var hold = OutageHold()
         var now = start
@@ -50,7 +50,7 @@ import Testing
         #expect(bench.hold.isHeld == holds)
     }
 
-    /// What fails for its own reasons comes back together, as a batch that fails as a whole.
+    /// Pushes that fail for their own reasons come back together, like a batch that fails as a whole.
     @Test func pushesThatFailAgainBeginNoHoldAndGoOnWithOne() {
         let bench = Bench()
         for _ in 0..<10 { #expect(bench.batch(failed: 500, repeated: 500) == .nothing) }
@@ -90,7 +90,7 @@ import Testing
 
     // MARK: While it lasts
 
-    /// What a service that is down for so long gets of a campaign that begins in it, jitter left out.
+    /// The pushes that a service gets in an hour of outage from a campaign that begins in it, without jitter.
     @Test func anHourOfOutageCostsFewPushes() {
         let bench = Bench()
         #expect(bench.batch(failed: 64) != .nothing)
@@ -207,7 +207,7 @@ import Testing
             }
         }
         #expect(pauses.map(\.milliseconds) == [10, 20, 40, 80, 160, 300, 300, 300].map { $0 * 1000 })
-        // A sample of good answers later all is forgiven.
+        // After a sample of good answers the next pause is short again.
         #expect(bench.batch(good: 12) == .nothing)
         #expect(bench.batch(failed: 1_000) == .began(until: bench.now + .seconds(10)))
     }

@@ -3,11 +3,11 @@ import FaultInjection
 import RelayEngine
 import Testing
 
-/// The bucket under a shell that asks for as much as it gets, on a clock of the test's own.
+/// The bucket with a caller that takes as much as it gets, on the test's own clock.
 @Suite struct PacerTests {
     private static let start = MonotonicTime(nanoseconds: 1_000_000_000)
 
-    /// What was handed out, and when, in seconds since the start.
+    /// The pushes that were handed out, and when, in seconds since the start.
     private struct Trace {
         var times: [(at: Double, count: Int)] = []
 
@@ -17,7 +17,7 @@ import Testing
 
         var total: Int { times.reduce(0) { $0 + $1.count } }
 
-        /// The most in any stretch of so many seconds.
+        /// The most pushes in any stretch of so many seconds.
         func most(in stretch: Double) -> Int {
             var (most, sum, first) = (0, 0, 0)
             for index in times.indices {
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    /// Takes all that is given, each time after the wait that was asked for and a delay of the thread.
+    /// Takes all that it gets, each time after the wait that was asked for and a delay of the thread.
     private func drain(
         _ pacer: inout Pacer, from now: inout MonotonicTime, for length: Duration, into trace: inout Trace,
         late: () -> Duration = { .zero }
@@ -96,7 +96,7 @@ import Testing
             case 1:
                 pacer.begin(at: now)
             case 2:
-                // Another try that nobody asked for: counted, and made up for.
+                // A second try without an allowance: it is counted, and made up for.
                 let count = Int.random(in: 1...3, using: &random)
                 pacer.consume(count)
             default:
@@ -184,7 +184,7 @@ import Testing
         var pacer = Pacer(Pace(ratePerSecond: 1_000), at: Self.start)
         var (now, sent) = (Self.start, 0)
         for _ in 0..<300 {
-            // It takes 20 in a tenth of a second, whatever it may have.
+            // It takes 20 in a tenth of a second, however many are allowed.
             let count = min(pacer.allowance(at: now), 20)
             pacer.consume(count)
             sent += count
@@ -193,7 +193,7 @@ import Testing
         #expect(abs(pacer.usage - 0.2) < 0.02)
         let left = try #require(pacer.seconds(for: 2_000, at: now))
         #expect(abs(left - 10) < 1)
-        // And one that takes nothing has no end.
+        // A service that takes nothing has no end.
         for _ in 0..<20_000 {
             _ = pacer.allowance(at: now)
             now = now + .milliseconds(100)

@@ -51,7 +51,7 @@ struct PoolMachineTests {
         pool.consider(reading(1000, 90), full(1), at: at(101))
         for _ in 0..<3 { pool.dialled() }
         #expect(pool.decide(queued: 9000, full(4), at: at(150)) == .nothing, "not before it is known what they brought")
-        // One was lost: it is replaced, and nothing is judged meanwhile.
+        // A connection that was lost is replaced, and nothing is judged before that.
         pool.consider(reading(3000, 500), full(3), at: at(160))
         #expect(pool.decide(queued: 9000, full(3), at: at(160)) == .dial(1))
         pool.dialled()
@@ -198,7 +198,7 @@ struct PoolMachineTests {
 
     @Test(arguments: 0..<100 as Range<UInt64>)
     func aServerThatWasAwayIsFoundWithinAMinuteAndAQuarter(seed: UInt64) {
-        // Down for a minute: nothing is dialled faster than the table says, and it is found soon afterwards.
+        // Down for a minute: no dial is sooner than the table allows, and the server is found soon afterwards.
         var random = SeededGenerator(seed: seed)
         var pool = PoolMachine(maximumConnections: 4)
         var now: UInt64 = 0
@@ -234,7 +234,7 @@ struct PoolMachineTests {
         #expect(pool.decide(queued: 1, Connections(), at: at(0)) == .wait(until: at(1000)))
         pool.retired(.streamReset, .init(delivered: 1, lost: 1), livedFor: .seconds(1), at: at(1000), random: 0)
         #expect(pool.decide(queued: 1, Connections(), at: at(1000)) == .wait(until: at(3000)))
-        // One that lives makes up for it.
+        // A connection that lives makes up for it.
         pool.retired(.goAway(isCalm: false), .init(delivered: 1), livedFor: .seconds(10), at: at(3000), random: 0)
         #expect(pool.decide(queued: 1, Connections(), at: at(3000)) == .dial(1))
     }
@@ -306,7 +306,7 @@ struct PoolMachineTests {
                 .init(delivered: answered, answered: answered, lost: 6, cutOff: 6, taken: answered + 6, width: 1000),
                 livedFor: .seconds(1), at: at(0), random: 0)
         }
-        /// How many do not go beyond before one does.
+        /// The number of connections that do not go beyond before one does.
         func careful() -> Int {
             var count = 0
             while count < 100, !pool.goesBeyond() { count += 1 }

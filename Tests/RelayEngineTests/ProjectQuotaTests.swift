@@ -3,13 +3,13 @@ import Testing
 
 @testable import RelayEngine
 
-/// What Google asks of a project (PROTOCOLS 2.4).
+/// Google's rules for a project (PROTOCOLS 2.4).
 @Suite struct ProjectQuotaTests {
     private let start = MonotonicTime(nanoseconds: 5_000_000_000)
 
     private func after(_ seconds: Double) -> MonotonicTime { start + .milliseconds(Int64((seconds * 1000).rounded())) }
 
-    /// Sends all that it may every 20 ms; the requests of each step.
+    /// Sends as much as it may every 20 ms, and returns the requests of each step.
     private func greedy(_ quota: inout ProjectQuota, from first: Double, to last: Double) -> [Int] {
         var sent: [Int] = []
         for step in Int(first * 50)..<Int(last * 50) {
@@ -92,21 +92,21 @@ import Testing
             quota.answered(100, of: "app", throttled: 100, retryAfter: nil, at: after(92), random: 0) == nil,
             "left before")
         #expect(quota.pause(of: "app", at: after(150)) == .seconds(1))
-        // Gently again.
+        // It begins gently again.
         #expect(quota.allowance(for: "app", at: after(151)).pushes == ProjectQuota.probe)
         #expect(greedy(&quota, from: 151, to: 152).reduce(0, +) < 150)
-        // It did not help: twice as long.
+        // That did not help: the pause is twice as long.
         #expect(
             quota.answered(20, of: "app", throttled: 20, retryAfter: nil, at: after(153), random: 0) == .seconds(120))
         #expect(
             quota.answered(20, of: "app", throttled: 20, retryAfter: nil, at: after(274), random: 0) == .seconds(240))
-        // The service's own word goes before.
+        // The service's own time comes first.
         #expect(
             quota.answered(20, of: "app", throttled: 20, retryAfter: .seconds(7), at: after(520), random: 0)
                 == .seconds(7))
     }
 
-    /// One app's devices are busy, or its topic is: the project's other apps go on. Until now all of them were held.
+    /// If one app's devices or its topic are busy, the project's other apps go on. All of them were held before.
     @Test func eachServiceIsJudgedByWhatItWasAnsweredItself() {
         var quota = ProjectQuota(perMinute: 600_000, at: start)
         _ = greedy(&quota, from: 0, to: 90)
@@ -116,7 +116,7 @@ import Testing
         #expect(quota.allowance(for: "busy", at: after(90.1)).pushes == 0)
         #expect(quota.pause(of: "app", at: after(91)) == nil)
         #expect(greedy(&quota, from: 91, to: 92).reduce(0, +) > 9_000, "and at the rate that it had")
-        // The busy one's return does not slow the others down.
+        // The return of the busy one does not slow the others down.
         #expect(quota.allowance(for: "busy", at: after(3_700)).pushes > 0)
     }
 
@@ -133,7 +133,7 @@ import Testing
         #expect(!quota.isProbing("busy"))
     }
 
-    /// Nobody has to wait an hour for what somebody has repaired.
+    /// An operator who has repaired the fault does not have to wait an hour.
     @Test func aPersonEndsThePause() {
         var quota = ProjectQuota(perMinute: 600_000, at: start)
         #expect(

@@ -2,7 +2,7 @@
 import RelayEngine
 import Testing
 
-/// What a batch's 429s say of the project's quota, and what they say of single devices.
+/// A batch's 429s are of the project's quota, or of single devices.
 @Suite struct QuotaJudgingTests {
     private let start = MonotonicTime(nanoseconds: 5_000_000_000)
 
@@ -47,7 +47,7 @@ import Testing
         #expect(judge(batch(first: 40, retryAfter: .seconds(7)), by: &quota, at: 0) == .seconds(7))
     }
 
-    /// Its pauses are known, by what the wall clocks of both show.
+    /// The pauses of the relay before are kept, by the wall clocks of both.
     @Test func whoFollowsGoesOnByThePausesOfWhoWasThere() {
         let wall = Timestamp(seconds: 1_700_000_000)
         var quota = ProjectQuota(perMinute: 600_000, at: start)
@@ -60,14 +60,14 @@ import Testing
             perMinute: 600_000, isShared: true, pauses: known, at: Moment(wall: wall + .seconds(10), tick: later))
         #expect(next.allowance(for: "app", at: later).wait == .seconds(30))
         #expect(next.allowance(for: "app", at: later).pushes == 0)
-        // The next one is twice as long, as it would have been for the first relay.
+        // The next pause is twice as long, as it would have been for the first relay.
         let again = next.answered(
             100, of: "app", throttled: 100, retryAfter: nil, at: later + .seconds(31), random: 0)
         #expect(again == .seconds(120))
         #expect(quota.pauses(at: Moment(wall: wall, tick: start + .seconds(61))).isEmpty)
     }
 
-    /// What both send in any minute is the quota at most: nothing goes on credit.
+    /// Both relays together send at most the quota in any minute: nothing goes on credit.
     @Test func whoFollowsSendsNoProbeOnCredit() {
         var quota = ProjectQuota(
             perMinute: 60_000, isShared: true, at: Moment(wall: Timestamp(seconds: 0), tick: start))

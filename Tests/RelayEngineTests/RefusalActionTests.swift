@@ -2,7 +2,7 @@
 import RelayEngine
 import Testing
 
-/// What the breaker's word means for pushes that were refused. The breaker itself has tests of its own.
+/// The effect of the breaker's verdict on pushes that were refused. The breaker itself has tests of its own.
 @Suite struct RefusalActionTests {
     private let now = Timestamp(seconds: 1_800_000_000)
     private let push = Settlement.Push(
@@ -42,7 +42,7 @@ import Testing
                 .retry(reasons: ["InvalidProviderToken"], at: now), .recallRemembered,
                 .stop(.credential, .credential, reason: "InvalidProviderToken", trip),
             ])
-        // Batches that come back after that say nothing new.
+        // Batches that come back after that bring no news.
         #expect(
             weigh(fault, .tripped(trip, isNew: false)) == [.retry(reasons: ["InvalidProviderToken"], at: now)])
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RelayEngine
 
-/// What becomes of a request whose connection gave it back, lost it, or was told to stop.
+/// The fate of a request whose connection gave it back, lost it, or had to stop.
 struct RequestFateTests {
     @Test func notProcessedGoesAgainWithItsHistory() {
         let pool = PoolMachine(maximumConnections: 1)

@@ -2,11 +2,11 @@
 import RelayEngine
 import Testing
 
-/// What the other environment says to tokens that a device's own called bad: it is judged as that service's word.
+/// The other environment's answers to tokens that a device's own called bad are judged as that service's.
 @Suite struct SecondTrySettlementTests {
     private let now = Timestamp(milliseconds: 1_795_000_000_000)
 
-    /// A batch of which the own environment took `good`, called the others bad, and the other one answered those with `outcomes`.
+    /// A batch: the own environment took `good` and called the rest bad, and the other one answered those with `outcomes`.
     private func settle(good: Int, _ outcomes: [PushOutcome]) -> Settlement {
         var settlement = Settlement(tag: 0, expiresAt: now + .seconds(3600), now: now)
         settlement.taken(good)
@@ -19,7 +19,7 @@ import Testing
         return settlement
     }
 
-    /// All that it was asked about, among many more that the own environment took.
+    /// The other environment calls all tokens dead that it was asked about, and the own one took many more.
     @Test func aMadOtherEnvironmentCostsNoTokenHoweverManyTheOwnOneTook() {
         let dead = (0..<25).map { _ in PushOutcome.unregistered(reason: "Unregistered", since: now) }
         var settlement = settle(good: 1000, dead)

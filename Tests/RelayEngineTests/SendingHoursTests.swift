@@ -77,8 +77,8 @@ import WireFormat
         #expect(hours.soonest(from: now) == max(now, window.opens))
     }
 
-    /// Each quarter of an hour of two years: what is open shows a time of the window; and but for hours that clocks show twice, the other
-    /// way round.
+    /// For each quarter of an hour of two years: an open moment shows a time of the window, and the other way round, except for
+    /// hours that clocks show twice.
     @Test(arguments: ["Asia/Shanghai", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Antarctica/Troll"])
     func openIsWhatClocksShow(_ zone: String) throws {
         for (from, to) in [
@@ -103,7 +103,7 @@ import WireFormat
         }
     }
 
-    /// How long it takes is told with the nights.
+    /// The time that sending takes includes the nights.
     @Test func nightsAreNoTimeToSendIn() throws {
         let hours = try Self.hours("08:00", "22:00", "Asia/Shanghai")
         let evening = try Self.moment("2026-12-01T13:00")
@@ -169,7 +169,7 @@ import WireFormat
         #expect(watch.look(isUrgent: false, at: night) == .fellAsleep(until: opens + .seconds(86_400)))
     }
 
-    /// A clock that was set is followed, both ways: what it was looked at by is not kept.
+    /// A clock that was set is followed, both ways: the time of an earlier look is not kept.
     @Test func aClockThatIsSetIsFollowed() throws {
         var watch = try watch()
         let day = opens + .seconds(3600)

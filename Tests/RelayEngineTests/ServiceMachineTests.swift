@@ -3,7 +3,7 @@ import Testing
 
 @testable import RelayEngine
 
-/// One push service, without a store, a network or a wait: what may leave after each event.
+/// One push service, without a store, a network or a wait: the batches that may leave after each event.
 @Suite struct ServiceMachineTests {
     private typealias Action = ServiceMachine.Action
 
@@ -30,7 +30,7 @@ import Testing
 
         func pass(_ time: Duration) { now = now + time }
 
-        /// Reads what the machine asks for; of the devices one in `perPush` gets a push.
+        /// Reads what the machine asks for; one in `perPush` of the devices gets a push.
         ///
         /// - Returns: nil where the machine waits.
         func read(perPush: Int? = 1) -> ServiceMachine.End? {
@@ -69,7 +69,7 @@ import Testing
             return end
         }
 
-        /// All that may leave now.
+        /// All batches that may leave now.
         func readAll(perPush: Int? = 1) -> [ServiceMachine.End] {
             var all: [ServiceMachine.End] = []
             while all.count < 100, let end = read(perPush: perPush) { all.append(end) }
@@ -91,7 +91,7 @@ import Testing
             return judgement
         }
 
-        /// Past the probe.
+        /// Gets past the probe.
         func prove() {
             let first = read()
             if let first { answer(first, .taken) }
@@ -111,7 +111,7 @@ import Testing
         #expect(pushes(bench.readAll()) == 4 * 500)
     }
 
-    /// The oldest users have no telephone, say: nobody was pushed to, so nothing is known of the credential yet.
+    /// If, say, the oldest users have no telephone, nothing was sent, and nothing is known of the credential yet.
     @Test func batchesWithoutAPushProveNothing() throws {
         let bench = Bench()
         var read = 0
@@ -129,7 +129,7 @@ import Testing
             })
     }
 
-    /// Filtered but for a few: a handful of answers is no judgement, and no more go out until there are enough.
+    /// All devices but a few are filtered: a handful of answers is no judgement, and no more go out until there are enough.
     @Test func aHandfulOfAnswersIsNoJudgement() throws {
         let bench = Bench()
         var sent = 0
@@ -258,10 +258,10 @@ import Testing
         #expect(answers == [false, false, true])
     }
 
-    // MARK: What a probe is of
+    // MARK: The pushes of a probe
 
-    /// What failed before comes back together, and perhaps for its own reasons: a probe of nothing else found out nothing, and the next
-    /// one was the same pushes again.
+    /// Pushes that failed before come back together, perhaps for reasons of their own: a probe of those alone found out
+    /// nothing, and the next one was the same pushes again.
     @Test func aProbeTakesFirstTriesBeforeRetries() throws {
         let bench = Bench(nextRetry: Timestamp(seconds: 1))
         #expect(try bench.next().source != .retries, "the campaign's own")
@@ -322,7 +322,7 @@ import Testing
         #expect(bench.machine.progress(of: 1)?.isDone == false, "another service handed devices over")
     }
 
-    // MARK: What is shared
+    // MARK: Shared limits
 
     @Test func aProjectsQuotaHoldsBesideEverythingElse() {
         let bench = Bench()

@@ -2,11 +2,11 @@
 import RelayEngine
 import Testing
 
-/// One pace, whoever shares it.
+/// One pace for all services that share it.
 @Suite struct SharedPacerTests {
     private let start = MonotonicTime(nanoseconds: 5_000_000_000)
 
-    /// Each sends all that it may, every `step`; what each has sent after so many seconds.
+    /// Each service sends all that it may, every `step`. Returns what each has sent after so many seconds.
     private func send(
         _ services: [String], rate: Double, seconds: Int, step: Duration = .milliseconds(1), most: Int = .max
     ) -> [String: Int] {
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    /// Who has nothing to send does not ask, and keeps nobody waiting.
+    /// A service with nothing to send does not ask, and keeps no other one waiting.
     @Test func whoAskedOnceAndNeverAgainKeepsNobodyWaiting() {
         var pacer = SharedPacer(Pace(ratePerSecond: 100), at: start)
         pacer.consume(1, by: "one")

@@ -5,13 +5,13 @@ import UpgradeRules
 
 @Suite("Two sources of one store")
 struct StoreCrossCheckTests {
-    /// What both showed after so many hours, and whether that is reported.
+    /// The versions that both showed after so many hours, and whether a difference is reported.
     private struct Step {
         var hour: Int64
         var lookup: String?
         var exact: String?
         var isReported: Bool
-        /// Where one of them has not answered since.
+        /// The hour of the last answer, where it is not this step's.
         var lookupAsked: Int64?
         var exactAsked: Int64?
     }

@@ -2,9 +2,9 @@
 import RelayEngine
 import Testing
 
-/// FAULTS 1.14: a service that calls living tokens dead costs none of them, whenever it begins to.
+/// FAULTS 1.14: a service that calls living tokens dead costs none of them, at whatever point it begins to.
 @Suite struct UnregisteredWindowTests {
-    /// What the batches came to: retired, or kept because it tripped.
+    /// Takes the batches until one trips: the tokens that were retired, the trip, and the window after it.
     private func run(
         _ batches: [(good: Int, dead: Range<Int>)], limit: Double?
     ) -> (retired: [Int], trip: CredentialBreaker.Trip?, window: UnregisteredWindow<Int>) {
@@ -56,7 +56,7 @@ import Testing
         #expect(window.kept == [0, 1, 2])
         window.drop({ Int64($0) }) { $0.intersection([1]) }
         #expect(window.kept == [0, 2] && window.end() == [0, 2])
-        // 60 of the last 60 are dead, and nobody is believed yet.
+        // All of the last 60 are dead, and none of them is believed yet.
         window = run([(20, 0..<0), (0, 0..<10), (0, 10..<60)], limit: 0.8).window
         window.drop({ Int64($0) }) { $0.filter { $0 < 50 } }
         #expect(window.kept == Array(50..<60))
@@ -86,14 +86,14 @@ import Testing
         #expect(few.memory == JudgedAnswers(answers: 15, against: 15))
         #expect(next(few, 0, 15..<20) == (true, []))
         #expect(next(few, 0, 15..<19) == (false, Array(15..<19)))
-        // One that has tripped is believed again by twenty answers.
+        // A service that has tripped is believed again after twenty answers.
         let tripped = run([(0, 0..<20)], limit: 0.8).window
         #expect(tripped.memory == JudgedAnswers(isSuspect: true))
         #expect(next(tripped, 0, 20..<25) == (false, []))
         var window = UnregisteredWindow<Int>(tripped.memory)
         _ = window.take(answers: 20, unregistered: 1, retirements: [25], limit: 0.8)
         #expect(!window.isSuspect && window.memory == JudgedAnswers())
-        // What was judged sane is, and good answers from before the dead ones excuse nothing.
+        // Answers that were judged sane leave nothing behind, and good answers from before the dead ones excuse nothing.
         #expect(run([(20, 0..<40)], limit: 0.8).window.memory == JudgedAnswers())
         #expect(
             run([(20, 0..<1), (0, 1..<3), (2, 3..<16)], limit: 0.8).window.memory

@@ -30,9 +30,9 @@ struct VersionSharesTests {
         arguments: [
             // At the share is not below it.
             ([10, 10, 9, 9], [nil, nil, 2, 2], [2]),
-            // Below it when it is first counted: nobody saw it fall.
+            // Below it when it is first counted: it was not seen to fall.
             ([9, 8, 12, 9], [0, 0, nil, 3], []),
-            // Hardly above it, and back: not told again.
+            // Hardly above it, and back: not reported again.
             ([50, 9, 14, 9, 8], [nil, 1, nil, 3, 3], [1]),
             ([50, 9, 15, 9], [nil, 1, nil, 3], [1, 3]),
             ([50, 0, 0, 100, 0], [nil, 1, 1, nil, 4], [1, 4]),
@@ -45,7 +45,7 @@ struct VersionSharesTests {
             #expect(row.belowSince == since[number].map { now + hour * $0 }, "count \(number)")
             #expect(fallen == (told.contains(number) ? ["1.0"] : []), "count \(number)")
             #expect(shares.newestBelow == (since[number] == nil ? nil : row))
-            // All that there are.
+            // The last row has all devices.
             #expect(shares.rows.last?.orOlder == 1000 && shares.rows.last?.belowSince == nil)
         }
     }
@@ -75,7 +75,7 @@ struct VersionSharesTests {
         #expect(fallen.isEmpty && shares.rows == before.rows)
         #expect(shares.devices == 0 && shares.newestBelow == nil)
         #expect(VersionShares.counted([], unknown: 0, after: nil, by: RetirementRules(), at: now).shares.rows.isEmpty)
-        // Nobody knows anybody's version.
+        // The version of no device is known.
         let (blind, told) = VersionShares.counted([], unknown: 5, after: before, by: RetirementRules(), at: now)
         #expect(told.isEmpty && blind.rows.allSatisfy { $0.orOlder == 5 && $0.belowSince == nil })
     }

@@ -57,7 +57,7 @@ import UpgradeRules
         }
     }
 
-    // MARK: What is between waves
+    // MARK: Between waves
 
     private static let end = Timestamp(seconds: 5_000)
 

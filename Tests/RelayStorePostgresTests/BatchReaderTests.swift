@@ -36,7 +36,8 @@ struct PackedTokenTests {
 struct BatchReaderTests {
     private let connection: PostgresConnection
 
-    /// Devices 1 to 40 of app 1: each tenth in a sandbox, 5 said to be in one, 6 dead, 7 removed, 8 without a telephone; 9 of another app.
+    /// Devices 1 to 40 of app 1: every tenth in a sandbox, 5 planned for one, 6 dead, 7 removed, 8 without a telephone; 9 of
+    /// another app.
     init() throws {
         connection = try TestDatabase().connect(.reads)
         try PostgresSchema(name: "upgrade_relay", release: "1").grow(
@@ -163,7 +164,7 @@ struct BatchReaderTests {
         #expect(Self.ids(all) == [1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 900])
         #expect(all.rows.map(\.attempts) == [1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 1])
         #expect(all.rows[1].again.rawValue == 1)
-        // Removed: without a telephone. Of another app, or gone: without anything, and of no wave.
+        // A removed device has no telephone. One of another app, or that is gone, has nothing and is of no wave.
         #expect(all.rows[6].telephone.isAbsent && !all.rows[6].token.isAbsent)
         #expect(all.rows.filter(\.token.isAbsent).map(\.id) == [9, 900])
         #expect(all.rows.filter { $0.wave == 255 }.map(\.id) == [9, 900])

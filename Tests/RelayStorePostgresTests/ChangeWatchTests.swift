@@ -48,7 +48,7 @@ struct ChangeWatchTests {
         #expect(try store.awaitNews(until: .soon).concerns(["version"]))
         let later = try store.changeMark()
         #expect(later != mark)
-        // A session that the server has ended is listened on anew.
+        // A session that the server has ended is replaced by one that listens.
         try database.connect().execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()",
             until: .soon)

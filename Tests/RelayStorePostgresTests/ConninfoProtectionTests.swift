@@ -4,7 +4,7 @@ import Testing
 
 @testable import RelayStorePostgres
 
-/// A password goes in clear only where somebody has written so.
+/// A password goes in clear text only if the settings allow that explicitly.
 @Suite("Whether the way to the database is protected")
 struct ConninfoProtectionTests {
     private static func refusal(_ url: String, _ environment: [String: String] = [:]) throws -> StoreError? {
@@ -23,21 +23,21 @@ struct ConninfoProtectionTests {
             ("postgresql://relay@[fd00::1]/relay", [:]), ("postgresql://[::]/relay", [:]), ("host=0.0.0.0", [:]),
             ("postgresql://relay@db1/relay?sslmode=prefer", [:]), ("host=db1 sslmode=allow", [:]),
             ("host=db1 sslmode=Disable", [:]), ("host=/run/postgresql sslmode=no", [:]),
-            // One of several, whichever.
+            // One unprotected host of several is enough.
             ("host=/run/postgresql,db2", [:]), ("postgresql://localhost,db2:5433/relay", [:]),
             ("host=db1,localhost", [:]), ("host=127.0.0.1,10.1.1.1 port=1,2", [:]),
-            // The address is what is connected to, whatever the name says.
+            // The address is the one connected to, whatever the name.
             ("host=localhost hostaddr=10.0.0.1", [:]), ("hostaddr=10.0.0.1", [:]),
             ("host=localhost,localhost hostaddr=127.0.0.1,10.0.0.1", [:]),
             ("postgresql:///relay?host=db1", [:]), ("postgresql:///relay?hostaddr=10.0.0.1", [:]),
-            // No names of this machine.
+            // These are not names of this machine.
             ("host=localhost.example.com", [:]), ("host=127.0.0.1.example.com", [:]), ("host=127.1", [:]),
             // The environment neither protects nor loosens.
             ("host=db1", ["PGSSLMODE": "verify-full"]), ("host=db1", ["PGSSLMODE": "disable"]),
             ("dbname=relay", ["PGHOST": "db1"]), ("dbname=relay", ["PGHOST": "localhost,db1"]),
             ("host=localhost", ["PGHOSTADDR": "10.0.0.1"]), ("host=/run/postgresql", ["PGHOSTADDR": "10.0.0.1"]),
             ("host=localhost,", ["PGHOST": "db1"]),
-            // A service's file may say anything.
+            // A service's file may set anything.
             ("service=relay", [:]), ("host=localhost service=relay", [:]), ("postgresql:///?service=relay", [:]),
             ("host=/run/postgresql", ["PGSERVICE": "relay"]),
             ("service=relay sslmode=prefer", [:]),
@@ -70,7 +70,7 @@ struct ConninfoProtectionTests {
         #expect(try Self.refusal(url, environment)?.context == nil, "\(url)")
     }
 
-    /// Whoever opens a store, asks it or checks its configuration has these settings and no others.
+    /// Opening a store, its inquiry and the check of its configuration all have these settings and no others.
     @Test func settingsAskTheSameQuestion() throws {
         let library = try PostgresLibrary.load()
         #expect(throws: StoreError.self) { try PostgresSettings(url: "host=db1", library: library) }

@@ -22,7 +22,7 @@ struct InquiryTests {
         ).run()
     }
 
-    /// Of the server that tests have: nothing of it survives a crash.
+    /// The limited answers: the test server's own fault, that its data does not survive a crash, is not among them.
     private static func others(_ answers: [StoreAnswer]) -> [StoreAnswer] {
         answers.filter { $0.weight == .limited }
     }

@@ -7,7 +7,7 @@ import TestPeers
 @testable import RelayStorePostgres
 @testable import RelayStoreSQLite
 
-/// Another program that writes plain SQL to a store, and what the store then holds of what is required.
+/// Another program that writes plain SQL to a store, and the requirements that the store then holds.
 protocol OutsideWriter {
     /// - Returns: whether the statement was taken.
     func write(_ sql: String) throws -> Bool
@@ -16,7 +16,7 @@ protocol OutsideWriter {
 }
 
 extension OutsideWriter {
-    /// All but the moments.
+    /// Everything but the times.
     func state() throws -> [[String]] {
         func columns(_ list: String) -> (String, Int) { (list, list.split(separator: ",").count) }
         let version = columns(
@@ -81,7 +81,7 @@ struct SQLiteOutsideWriter: OutsideWriter {
         }
     }
 
-    /// "table.column" of all tables and views.
+    /// The name "table.column" of each column of all tables and views.
     func columns() throws -> Set<String> {
         Set(
             try connection.all(

@@ -7,20 +7,20 @@ import Testing
 
 @testable import RelayStorePostgres
 
-/// The rules that SQLite's triggers hold other programs to (`OutsideWriterTests`), and PostgreSQL's.
+/// PostgreSQL holds other programs to the rules of SQLite's triggers (`OutsideWriterTests`).
 @Suite(
     "Another program writes to the version store with plain SQL, in either database", .ownThread,
     .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.whereToGetIt)))
 struct OutsideWriterParityTests {
     private static let insert = "INSERT INTO version (app, platform, required) VALUES ('a', 'ios', '2.0')"
 
-    /// Takes back what was asked for last. One row: of several each database has its own order.
+    /// Withdraws the newest requirement. Only one row, because each database has its own order of several.
     private static let withdrawal = """
         UPDATE requirement SET state = 'withdrawn', changed_by = 'ann', changed_via = 'api', changed_at = 9
         WHERE id = (SELECT max(id) FROM requirement WHERE app = 'a' AND state <> 'withdrawn')
         """
 
-    /// What is written, and whether it is taken.
+    /// The statements, and whether each is accepted.
     private static let rules: [(sql: String, isTaken: Bool)] =
         [
             (insert, true), (insert, false),
@@ -79,12 +79,12 @@ struct OutsideWriterParityTests {
             ("UPDATE version SET required = '2.11' WHERE app = 'a'", true),
         ]
 
-    /// When all is taken back.
+    /// The last statements, which begin by withdrawing everything.
     private static let ending: [(sql: String, isTaken: Bool)] =
         Array(repeating: (withdrawal, true), count: 9) + [
             ("UPDATE version SET required = '0.1' WHERE app = 'a'", true),
             ("UPDATE requirement SET state = 'waiting' WHERE version = '0.1'", true),
-            // The last one: refused it has taken a number of PostgreSQL's sequence all the same.
+            // Comes last, because a refused insert still takes a number of PostgreSQL's sequence.
             (
                 "INSERT INTO requirement (app, platform, kind, version, version_key, state, reach, gated, released, asked_at, "
                     + "changed_by, changed_via, changed_at) VALUES ('a', 'ios', 'required', '0.0.1', '0000011', 'asked', 10000, "
@@ -120,7 +120,7 @@ struct OutsideWriterParityTests {
         }
     }
 
-    /// Statements at random, half of them senseless: both take the same ones, and come to the same.
+    /// Random statements, half of them senseless: both databases accept the same ones, with the same result.
     @Test(arguments: 1...8 as ClosedRange<UInt64>)
     func whatever(seed: UInt64) throws {
         var chance = SeededGenerator(seed: seed)
@@ -158,7 +158,7 @@ struct OutsideWriterParityTests {
                     "UPDATE requirement SET state = \(one("'waiting'", "'withdrawn'", "'withdrawn'", "'announced'")), changed_by = 'relay', "
                     + "changed_via = 'api', changed_at = 7 WHERE id = (SELECT max(id) FROM requirement WHERE \(app) AND state <> 'withdrawn')"
             default:
-                // Each column once: PostgreSQL refuses it twice by its grammar.
+                // Each column once, because PostgreSQL's grammar refuses a repeated one.
                 var settings: [String: String] = [:]
                 for _ in 0...Int.random(in: 0..<3, using: &chance) {
                     let text = setting()

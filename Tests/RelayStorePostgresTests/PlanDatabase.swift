@@ -9,17 +9,17 @@ import Testing
 
 @testable import RelayStorePostgres
 
-/// What the planner knows of the tables.
+/// The planner's knowledge of the tables.
 enum Statistics: Int, CaseIterable {
     case none = 0
     case tiny = 10
     case large = 100_000
 
-    /// So many devices, and so many outcomes.
+    /// The number of devices, and of outcomes.
     var rows: Int { rawValue }
 }
 
-/// A store's tables with so many rows, for plans as a session of the relay makes them: generic ones, which are made once and kept.
+/// A store's tables with a number of rows, for plans as a session of the relay makes them: generic ones, made once and kept.
 final class PlanDatabase: Sendable {
     private static let all = Result {
         try Dictionary(uniqueKeysWithValues: Statistics.allCases.map { ($0, try PlanDatabase($0)) })
@@ -31,7 +31,7 @@ final class PlanDatabase: Sendable {
 
     private init(_ statistics: Statistics) throws {
         let database = try TestDatabase()
-        // Filling it may take longer than a session of the fan-out's waits.
+        // Filling it may take longer than a session of the fan-out waits.
         let filler = try database.connect(.long)
         try PostgresSchema(name: "upgrade_relay", release: "1").grow(filler, at: Timestamp(seconds: 1), until: .soon)
         let rows = statistics.rows
@@ -54,11 +54,11 @@ final class PlanDatabase: Sendable {
         connection = Mutex((try database.connect(.reads), 0))
     }
 
-    /// What EXPLAIN says of a statement.
+    /// Returns EXPLAIN's output for a statement.
     ///
     /// - Parameters:
-    ///   - types: of its parameters; nil: the server infers them.
-    ///   - count: of its parameters.
+    ///   - types: the types of its parameters; nil: the server infers them.
+    ///   - count: the number of its parameters.
     func plan(of text: String, types: String? = nil, parameters count: Int, as format: String = "TEXT") throws -> String
     {
         try connection.withLock { connection in
@@ -74,21 +74,21 @@ final class PlanDatabase: Sendable {
     }
 }
 
-/// The plans of the statements that both drivers have in common: each is looked at once, as soon as a test has run it.
+/// The plans of the statements that both drivers have in common: each is checked once, as soon as a test has run it.
 enum CommonPlans {
-    /// What has a row for each device, or for each that was pushed to.
+    /// The tables with a row for each device, or for each that was pushed to.
     private static let large: Set = [
         "device", "delivery", "delivery_batch", "delivery_upgrade", "campaign_told", "former_telephone",
     ]
     private static let seen = Mutex<Set<SQL>>([])
 
-    /// Records an issue where a plan goes through all of a large table, or begins with the first row of an app.
+    /// Records an issue if a plan goes through all of a large table, or begins with the first row of an app.
     static func check(_ statements: some Sequence<(text: SQL, parameters: Int)>) throws {
         for (text, parameters) in statements where seen.withLock({ $0.insert(text).inserted }) {
             for statistics in Statistics.allCases {
                 let plan = try PlanDatabase.with(statistics).plan(
                     of: NumberedParameters.numbered(text.text), parameters: parameters, as: "JSON")
-                // Of the two the equality says where an index is begun (nbtsearch.c, _bt_first).
+                // The equality alone decides where an index scan begins, not the row comparison (nbtsearch.c, _bt_first).
                 #expect(!plan.contains(#/Index Cond": "[^"]*ROW[^"]*\(app_id = /#), "\(statistics): \(text): \(plan)")
                 let tables = Self.tables(
                     readWhole: try JSONSerialization.jsonObject(with: Data(plan.utf8)))
@@ -104,7 +104,7 @@ enum CommonPlans {
         guard let node = part as? [String: Any] else { return [] }
         let kind = node["Node Type"] as? String
         var found = node.values.reduce(into: Set<String>()) { $0.formUnion(tables(readWhole: $1, for: kind)) }
-        // The greatest id is the first entry of its index from behind.
+        // The greatest id is the first entry of its index, read backwards.
         let isOneEntry = parent == "Limit" && kind == "Index Only Scan" && node["Filter"] == nil
         if let table = node["Relation Name"] as? String, large.contains(table), kind?.contains("Scan") == true,
             node["Index Cond"] == nil, !isOneEntry

@@ -22,7 +22,7 @@ struct PostgresConformanceTests {
     func holds(_ rule: ConformanceCase) async throws {
         let database = try TestDatabase.ofNewStore()
         let store = try database.store()
-        // To open one takes longer than most rules.
+        // Opening a store takes longer than most rules.
         let second = rule.isOfTwo ? try database.store() : nil
         defer {
             second?.close()

@@ -117,7 +117,7 @@ struct PostgresConnectionTests {
         #expect(try connection.run(Self.all, until: .soon).integer(0, 0) == 5)
         try connection.execute("ALTER TABLE things ADD COLUMN name text DEFAULT 'x'", until: .soon)
         #expect(try connection.run(Self.all, until: .soon).text(0, 1) == "x")
-        // In a transaction the failure has ended that; the next one finds it in order.
+        // In a transaction the failure has ended the transaction; the next one succeeds.
         try connection.execute("ALTER TABLE things ADD COLUMN more text", until: .soon)
         let failure = #expect(throws: PostgresFailure.self) {
             try connection.transaction(until: .soon) { try $0.run(Self.all, until: .soon).count }
@@ -171,7 +171,7 @@ struct PostgresConnectionTests {
         #expect(try commits.value("SHOW statement_timeout") == "10s")
         #expect(try commits.value("SHOW enable_seqscan") == "off")
         #expect(try commits.value("SHOW plan_cache_mode") == "force_generic_plan")
-        // The test server's is off.
+        // The test server's own setting is off.
         #expect(try commits.value("SHOW synchronous_commit") == "on")
         #expect(try commits.value("SHOW application_name") == "tests")
         let requests = try database.connect()
@@ -272,7 +272,7 @@ struct PostgresConnectionTests {
         try other.execute("CREATE TABLE things (id bigint)", until: .soon)
         let pid = victim.processID
         let ending = try NativeThread(name: "ending") {
-            // As soon as it sleeps.
+            // Ends the session as soon as it sleeps.
             let text = """
                 DO $$ BEGIN
                     WHILE NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = \(pid) AND wait_event = 'PgSleep') LOOP

@@ -9,7 +9,7 @@ import Threading
 
 @testable import RelayStorePostgres
 
-/// A peer that speaks the protocol and fails as it is told to.
+/// A peer that speaks the protocol and fails by script.
 @Suite("A server that fails", .ownThread)
 struct PostgresFaultTests {
     private static let insert = PostgresStatement("INSERT INTO things VALUES (1)")
@@ -38,7 +38,7 @@ struct PostgresFaultTests {
             #expect(error?.code == .unreachable)
             #expect(error?.context.contains("127.0.0.1 port \(peer.port) failed: it does not answer") == true)
         }
-        // A connection has a second, however short the deadline is.
+        // A connection attempt has a second, however short the deadline is.
         #expect(took >= .seconds(1) && took < .seconds(3) * Patience.factor, "\(took)")
     }
 
@@ -92,7 +92,7 @@ struct PostgresFaultTests {
         #expect(error?.code == .unreachable)
         #expect(error?.context.hasSuffix("whether it was done is not known") == true)
         #expect(Self.count(peer, "INSERT") == 1)
-        // The first connection is gone; on the second the answer is lost, and the third gives it.
+        // The first connection is gone; on the second the answer is lost; the third gets it.
         let rows = try pool.use(.requests, "reading", isReadOnly: true, until: .soon) { connection in
             try connection.run(Self.select, until: .soon).count
         }
@@ -180,7 +180,7 @@ struct PostgresFaultTests {
         let failure = #expect(throws: PostgresFailure.self) { try connection.run(Self.insert, until: .soon).count }
         #expect(failure?.state == "0A000")
         #expect(connection.end == nil)
-        // Parse is refused here already, as the peer does not tell it from the run.
+        // Parse is refused here already, because the peer does not distinguish it from the run.
         #expect(Self.count(peer, "INSERT") == 2)
     }
 

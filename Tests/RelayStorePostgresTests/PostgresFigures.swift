@@ -14,14 +14,14 @@ import UpgradeRules
 @testable import RelayStorePostgres
 @testable import RelayStoreSQLite
 
-/// What a row costs the relay on its way from and to the server, and from SQLite. Only in an optimised build does it mean much:
+/// The cost of a row between the relay and the server, and between the relay and SQLite. Meaningful only in an optimised build:
 ///
 ///     POSTGRES_FIGURES=200000 swift test -c release -Xswiftc -enable-testing --filter PostgresFigures
 ///
-/// CPU is that of the thread that asks; the server's, on the same machine, is in the wall clock alone.
+/// CPU is that of the asking thread; the server's, on the same machine, is in the wall clock alone.
 @Suite("Figures of the way to the server")
 struct PostgresFigures {
-    /// In the table; a page is 2,000 of them, each of a bigint, 32 bytes and a text of 13.
+    /// The rows in the table; a page is 2,000 of them, each of a bigint, 32 bytes and a text of 13.
     static let rows = Int64(ProcessInfo.processInfo.environment["POSTGRES_FIGURES"] ?? "") ?? 0
     private static let page: Int64 = 2000
     private static let runs = 5
@@ -141,7 +141,7 @@ struct PostgresFigures {
         }
     }
 
-    /// The same table and pages.
+    /// Measures the same table and pages in SQLite.
     private func sqlite(_ tokens: [[UInt8]], _ telephones: [String]) throws {
         let path = try TestFolder.make() + "/figures.db"
         #expect(FileManager.default.createFile(atPath: path, contents: nil))

@@ -8,7 +8,7 @@ import Testing
 
 @testable import RelayStorePostgres
 
-/// The plans of the hot statements, as sessions of their roles make them: generic ones, which are made once and kept.
+/// The plans of the hot statements, as sessions of their roles make them: generic ones, made once and kept.
 @Suite(
     "Plans in PostgreSQL", .ownThread,
     .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.whereToGetIt)))
@@ -160,7 +160,7 @@ struct PostgresPlanTests {
             let plan = try database.plan(
                 of: hot.statement.text, types: hot.types, parameters: hot.types.split(separator: ",").count)
             #expect(!plan.contains("Seq Scan"), "\(plan)")
-            // Of ten rows any way is the best, until the server's own ANALYZE sees that there are more: the next minute.
+            // With ten rows every plan is good, until the server's own ANALYZE finds that there are more, in the next minute.
             guard statistics != .tiny else { continue }
             for part in hot.has { #expect(plan.contains(part), "\(part): \(plan)") }
             for part in hot.hasNot { #expect(!plan.contains(part), "\(part): \(plan)") }

@@ -30,7 +30,7 @@ struct PostgresPoolTests {
         }
     }
 
-    /// An outage of more than five seconds, as on a machine that has much else to do: callers are told at once.
+    /// An outage of more than five seconds, as on a busy machine: callers are refused at once.
     private static func isRefusal(_ error: String) -> Bool { error.contains("the database has been gone for") }
 
     private static func waitForEnd(of logged: LogLines) {
@@ -40,7 +40,8 @@ struct PostgresPoolTests {
     @Test func eachRoleHasConnectionsOfItsOwn() throws {
         let pool = try TestDatabase().pool(connections: 6)
         defer { pool.close() }
-        // Two for requests: a third waits, and is told so at its deadline; the others' are free.
+        // Two connections for requests: a third request waits, and is refused at its deadline; those of the other roles are
+        // free.
         try pool.use(.requests, "holding", until: .soon) { first throws in
             try pool.use(.requests, "holding", until: .soon) { second throws in
                 #expect(first !== second)
@@ -99,7 +100,7 @@ struct PostgresPoolTests {
             _ = try connection.execute("CREATE TABLE things (id bigint PRIMARY KEY)", until: .soon).count
         }
         for role in PostgresRole.allCases { #expect(try Self.ask(pool, role) == 1) }
-        // Six read as fast as they can while it crashes three times.
+        // Six threads read as fast as they can while the server crashes three times.
         let (isOver, count, failed) = (CancellationFlag(), Watched(0), Watched<[String]>([]))
         let readers = try (0..<6).map { index in
             try NativeThread(name: "reader \(index)") {
@@ -116,7 +117,7 @@ struct PostgresPoolTests {
         }
         for crash in 1...3 {
             try server.crash()
-            // What was read before it went down says nothing.
+            // Reads before the server went down prove nothing.
             #expect(logged.lines.wait { $0.count >= 2 * crash })
             let before = count.now
             #expect(count.wait { $0 > before + 1000 })
@@ -124,9 +125,9 @@ struct PostgresPoolTests {
         isOver.set()
         for reader in readers { reader.join() }
         #expect(failed.now.allSatisfy(Self.isRefusal), "\(failed.now)")
-        // The connections of the other roles are broken, too, and that is no news.
+        // The connections of the other roles are broken, too, and that is not logged again.
         for role in PostgresRole.allCases { #expect(try Self.ask(pool, role) == 1) }
-        // A server that goes down may still take a connection, and break it: that crash is two outages then, each said once.
+        // A server that goes down may still take a connection, and break it: that crash is then two outages, each logged once.
         let once = ["error the database is gone", "notice the database is back"]
         let outages = pool.outages
         #expect((3...6).contains(outages))
@@ -233,7 +234,7 @@ struct PostgresPoolTests {
             "host=\(standby.folder),\(primary.folder) port=\(standby.port),\(primary.port) user=relay dbname=postgres"
         let connection = try TestDatabase.dialer(both).dial(.requests, until: .soon)
         #expect(try connection.value("SHOW port") == "\(primary.port)")
-        // One that insists on the standby is told at the start.
+        // A pool that insists on the standby has the fault at the start.
         let any = try TestDatabase.pool("\(standby.conninfo()) target_session_attrs=any")
         defer { any.close() }
         let faults = try any.faults(schema: "upgrade_relay", connections: 8, until: .soon)
@@ -248,7 +249,7 @@ struct PostgresPoolTests {
         #expect(refused?.code == .unreachable)
     }
 
-    // MARK: What the server is asked at the start
+    // MARK: Checks of the server at the start
 
     @Test func theTestServerIsNotDurable() throws {
         let pool = try TestDatabase().pool()
@@ -280,7 +281,7 @@ struct PostgresPoolTests {
         faults = try pool.faults(schema: "elsewhere", connections: 8, until: .soon)
         #expect(faults.map(\.code) == [.noFsync, .noFullPageWrites, .noRights])
         #expect(faults[2].hint == "CREATE SCHEMA elsewhere AUTHORIZATION \(role)")
-        // Beyond the limit the server says so itself.
+        // Beyond the limit the server itself refuses.
         try owner.execute("ALTER ROLE \(role) CONNECTION LIMIT 2", until: .soon)
         let error = #expect(throws: StoreError.self) { try Self.ask(pool, .long) }
         #expect(error?.code == .busy)

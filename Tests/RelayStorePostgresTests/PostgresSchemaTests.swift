@@ -35,7 +35,7 @@ struct PostgresSchemaTests {
 
     @Test func itIsMadeOnce() throws {
         let connection = try TestDatabase().connect()
-        // A schema that an owner has made for the role is as good as none.
+        // An empty schema that an owner has made for the role is as good as none.
         try Self.grow(connection)
         try Self.grow(connection)
         #expect(
@@ -50,7 +50,7 @@ struct PostgresSchemaTests {
                 == "1.0 \(Self.newest)")
         try Self.grow(connection, Self.schema("1.1"))
         #expect(try connection.value("SELECT string_agg(name, ',' ORDER BY id) FROM release") == "1.0,1.1")
-        // The session is as it was.
+        // The session's settings are unchanged.
         #expect(try connection.value("SHOW search_path") == "upgrade_relay")
         #expect(try connection.value("SHOW lock_timeout") == "5s")
     }
@@ -59,7 +59,7 @@ struct PostgresSchemaTests {
         let connection = try TestDatabase().connect()
         try PostgresSchema(name: "elsewhere", release: "1.0").grow(connection, at: Self.now, until: .soon)
         #expect(try connection.value("SELECT count(*) FROM pg_tables WHERE schemaname = 'upgrade_relay'") == "0")
-        // Whoever writes may have any search_path, and any tables of its own in front.
+        // A writer may have any search_path, and any tables of its own in front.
         try connection.execute(
             """
             SET search_path = public; CREATE TEMP TABLE requirement (id int); CREATE TABLE public.version_now (id int);
@@ -78,7 +78,7 @@ struct PostgresSchemaTests {
         #expect(
             try connection.value("SELECT string_agg(name || ' ' || schema_version, ',' ORDER BY id) FROM release")
                 == "1.0 \(Self.newest),2.0 \(Self.newest + 1)")
-        // The release before it goes on beside it, until a step says that it must not.
+        // The earlier release goes on beside it, until a step forbids that.
         try Self.grow(connection)
         try connection.execute("UPDATE store_schema SET oldest = \(Self.newest + 1)", until: .soon)
         let error = try #require(throws: StoreError.self) { try Self.grow(connection) }
@@ -147,7 +147,7 @@ struct PostgresSchemaTests {
         #expect(try connection.value("SELECT count(*) FROM pg_tables WHERE schemaname = 'upgrade_relay'") == "1")
     }
 
-    /// SQLite's tables and columns, but for what several sessions cannot have, or what is kept in another way.
+    /// SQLite's tables and columns, except those that several sessions cannot have, or that are kept in another way.
     @Test func tablesAndColumnsAreThoseOfSQLite() throws {
         let connection = try TestDatabase().connect()
         try Self.grow(connection)
@@ -179,7 +179,7 @@ struct PostgresSchemaTests {
                 + ["device.token_hash"])
     }
 
-    /// A table that comes later has to be judged (`DecidingTables`).
+    /// A table that is added later must be judged (`DecidingTables`).
     @Test func eachTableDecidesOrDoesNot() throws {
         let connection = try TestDatabase().connect()
         try Self.grow(connection)
@@ -295,7 +295,7 @@ struct PostgresSchemaTests {
                             }
                         }
                     } catch let failure as PostgresFailure where failure.state == "23514" {
-                        // Somebody has raised it further already.
+                        // Another writer has raised it further already.
                     } catch {
                         failures.change { $0.append("\(error)") }
                     }

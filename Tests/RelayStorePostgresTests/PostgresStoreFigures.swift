@@ -13,7 +13,7 @@ import UpgradeRules
 
 @testable import RelayStorePostgres
 
-/// A campaign's way through the store, from the import of its devices to their outcomes. As `PostgresFigures`.
+/// A campaign's way through the store, from the import of its devices to their outcomes. Run like `PostgresFigures`.
 @Suite("Figures of the store in PostgreSQL")
 struct PostgresStoreFigures {
     private let app = AppKey(app: "com.example.app", platform: .ios)

@@ -16,7 +16,7 @@ import UpgradeRules
 
 @testable import RelayStorePostgres
 
-/// What several sessions at once must not break.
+/// Rules that several sessions at once must not break.
 @Suite(
     "The store in PostgreSQL", .ownThread,
     .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.whereToGetIt)))
@@ -30,7 +30,7 @@ struct PostgresStoreTests {
             telephone: "138\(number)", version: try version.map { try Version($0) })
     }
 
-    /// Runs so many at once; what they throw is a fault.
+    /// Runs `body` `count` times at once; every error that it throws is a fault.
     private func together(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
         let failures = Watched<[String]>([])
         let threads = try (0..<count).map { index in

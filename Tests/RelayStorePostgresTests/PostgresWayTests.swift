@@ -13,7 +13,7 @@ import Testing
     "What may be between the relay and the server", .ownThread,
     .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.whereToGetIt)))
 struct PostgresWayTests {
-    /// A server with TLS, and who has signed for it.
+    /// A server with TLS, and the identity that has signed for it.
     private static func server() throws -> (PostgresServer, TestIdentity) {
         let identity = try TestIdentity()
         let server = try PostgresServer()

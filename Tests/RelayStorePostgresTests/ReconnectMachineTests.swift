@@ -86,7 +86,7 @@ struct ReconnectMachineTests {
         #expect(machine.needed(at: Self.at(5100)) == .refuse(since: .milliseconds(5000), reason: "no route"))
         _ = machine.failed("no answer", at: Self.at(6000), random: 0)
         #expect(machine.needed(at: Self.at(6001)) == .refuse(since: .milliseconds(5901), reason: "no answer"))
-        // Whoever comes when a try is due makes it.
+        // The caller that comes when a try is due makes it.
         #expect(machine.needed(at: Self.at(6200)) == .dial)
     }
 

@@ -10,8 +10,8 @@ import UpgradeRules
 
 @testable import RelayStorePostgres
 
-/// Logins of the same server that are not the relay's. Everything is walked that the server's catalogs list, so that what a later step
-/// adds is tried as well.
+/// Logins of the same server that are not the relay's. The tests walk everything that the server's catalogs list, so that the
+/// additions of later steps are tried as well.
 @Suite(
     "What strangers may do in PostgreSQL", .ownThread,
     .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.whereToGetIt)))
@@ -21,9 +21,9 @@ struct StrangerTests {
     enum Origin: CaseIterable {
         /// Made by this release.
         case new
-        /// Made at the step before strangers were thought of, and opened.
+        /// Made at the step before the rules for strangers, and opened.
         case standing
-        /// The same, with all rights given to PUBLIC, those of what is made later too.
+        /// The same, with all rights given to PUBLIC, also on later objects.
         case open
     }
 
@@ -69,7 +69,7 @@ struct StrangerTests {
             return (0..<rows.count).map { rows.text($0, 0) }
         }
 
-        /// - Returns: what the reader's statement was refused with; nil: it was done.
+        /// - Returns: the state with which the reader's statement was refused; nil: it was done.
         func refusal(_ sql: String) throws -> SQLState? {
             defer { reader.rollBack() }
             do throws(PostgresFailure) {
@@ -95,7 +95,7 @@ struct StrangerTests {
             let mayExecute = try ground.reader.value("SELECT has_function_privilege('\(function)', 'EXECUTE')")
             #expect(mayExecute == "f", "\(function)")
         }
-        // Those without parameters are tried as well, and each trigger's as it was tried from outside.
+        // Those without parameters are called as well, and each trigger's function is tried from outside.
         for function in try ground.list("\(Self.functions) AND p.pronargs = 0 AND p.prorettype <> 'trigger'::regtype") {
             #expect(try ground.refusal("SELECT \(function)") == "42501", "\(function)")
         }
@@ -154,7 +154,7 @@ struct StrangerTests {
                 }
                 for attack in attacks {
                     let state = try ground.refusal(attack)
-                    // What a view does not take from anybody is refused for that.
+                    // A statement that a view accepts from no role is refused with its own state.
                     let refusals: Set<SQLState> = kind == "v" ? ["42501", "55000", "0A000"] : ["42501", "42P16"]
                     #expect(state.map(refusals.contains) == true, "\(attack): \(state?.code ?? "done")")
                 }
@@ -168,11 +168,11 @@ struct StrangerTests {
         ] {
             #expect(try ground.refusal(attack) == "42501", "\(attack)")
         }
-        // And whatever else PUBLIC might have, by the list that takes it away.
+        // PUBLIC has none of the other rights either, by the list that takes them away.
         #expect(try ground.list("SELECT r.thing FROM (\(PublicRights.list)) AS r") == [])
     }
 
-    /// If one of them should be executed all the same.
+    /// For the case that one of them is executed all the same.
     @Test func aTriggersFunctionWithItsOwnersRightsServesItsOwnTables() throws {
         let ground = try Ground(.new)
         let definers = try ground.list("\(Self.functions) AND p.prosecdef")
@@ -235,7 +235,7 @@ struct StrangerTests {
             try program.execute("SELECT * FROM device", until: .soon).count
         }
         #expect(failure?.state == "42501")
-        // And the audit trail names it as it names itself.
+        // The audit trail has the name that the program gives itself.
         let store = try ground.database.store()
         defer { store.close() }
         let draft = CampaignDraft(downloadURL: "https://example.com", timeToLive: .seconds(60))
@@ -246,7 +246,8 @@ struct StrangerTests {
 
     // MARK: Locks
 
-    /// It has no grant at all, and takes what it can think of: all keys that were used once, and every key that pg_locks shows.
+    /// The stranger has no grant at all, and takes every lock that it can guess: all keys that were ever used, and every key
+    /// that pg_locks shows.
     @Test func noLockOfAStrangersStopsTheRelay() throws {
         let database = try TestDatabase()
         let stranger = try database.connect(as: database.role("stranger"))
@@ -266,7 +267,7 @@ struct StrangerTests {
         }
         let (one, other) = (try node("one"), try node("other"))
         #expect(try store.lead(one))
-        // What it holds meanwhile, nobody else can see a key of.
+        // No other session can see a key of the locks that it holds.
         let app = AppKey(app: "com.example.app", platform: .ios)
         try store.write("a look at its locks", lock: .app(app)) { session in
             try session.run("SELECT hold_node(?, ?)", one.node, one.incarnation)
@@ -284,7 +285,7 @@ struct StrangerTests {
                 """) == "0")
     }
 
-    /// NOTIFY needs no right. What a person asked of one relay another one does; what a stranger says is no such wish.
+    /// NOTIFY needs no right. A relay does what a person asked of another relay; a stranger's NOTIFY is no such request.
     @Test func aStrangersWishIsNotDone() throws {
         let database = try TestDatabase.ofNewStore()
         let stranger = try database.connect(as: database.role("stranger"))

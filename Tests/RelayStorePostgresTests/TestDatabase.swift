@@ -16,7 +16,7 @@ struct TestDatabase {
     let server: PostgresServer
     let name: String
 
-    /// With an empty schema.
+    /// Makes one with an empty schema.
     init(on server: PostgresServer? = nil) throws {
         try self.init(on: server ?? PostgresServer.shared.get(), like: "template0")
         try connect().execute("CREATE SCHEMA upgrade_relay", until: .soon)
@@ -35,8 +35,8 @@ struct TestDatabase {
         return database
     }
 
-    /// With an empty store of this release: made once in a process, for to bring one through all steps of the schema takes longer than
-    /// most tests.
+    /// Returns one with an empty store of this release. The store is made once in a process, because all steps of the schema
+    /// take longer than most tests.
     static func ofNewStore() throws -> TestDatabase {
         let template = try newStore.get()
         return try TestDatabase(on: template.server, like: template.name)
@@ -52,7 +52,7 @@ struct TestDatabase {
         try Self.pool(conninfo, connections: connections, log: log)
     }
 
-    /// A store in it, which may lose what it was given: the server does not wait for its disk.
+    /// Opens a store in it, which may lose its data: the server does not wait for its disk.
     func store() throws -> PostgresStore {
         var options = PostgresStore.Options()
         options.isTrial = true
@@ -74,18 +74,18 @@ struct TestDatabase {
 }
 
 extension MonotonicTime {
-    /// When a test that goes well has long ended.
+    /// A time at which a test that goes well has long ended.
     static var soon: MonotonicTime { .after(.seconds(60)) }
 
     static func after(_ duration: Duration) -> MonotonicTime { MonotonicClock.now() + duration }
 }
 
 extension PostgresConnection {
-    /// The first value of what a statement gives, as text.
+    /// The first value of a statement's result, as text.
     func value(_ text: String) throws -> String { try execute(text, until: .soon).text(0, 0) }
 }
 
-/// What was logged, as "level message".
+/// The logged lines, as "level message".
 final class LogLines: Sendable {
     let lines = Watched<[String]>([])
 

@@ -27,13 +27,15 @@ struct TransferTests {
 
     private struct GivenUp: Error {}
 
-    /// The store that a rule leaves behind is the same after the move, by all that can be asked of it: each rule makes states that no
-    /// example would think of.
+    /// The store that a rule leaves behind is the same after the move, by every answer that it gives: the rules make states
+    /// that no example would think of.
     ///
-    /// In the suite a third of them, others in each run; with `TRANSFERS=all` each: a copy of a store takes longer than most rules.
+    /// In the suite a third of them, others in each run; with `TRANSFERS=all` each, because copying a store takes longer than
+    /// most rules.
     @Test("Whatever a rule of the drivers leaves behind is the same afterwards", arguments: rules)
     func same(_ rule: ConformanceCase) async throws {
-        // PostgreSQL has no text with a NUL and no key of a megabyte, and a foreign key in SQLite lets no row of it be without its device.
+        // PostgreSQL has no text with a NUL and no key of a megabyte, and a foreign key in SQLite lets no row be without its
+        // device.
         guard rule.ability == nil || rule.ability == .snapshots else { return }
         let (folder, source) = try Self.source()
         let second = try SQLiteStore(path: folder.appending(path: "relay.db").path)
@@ -42,7 +44,7 @@ struct TransferTests {
             source.close()
             try? FileManager.default.removeItem(at: folder)
         }
-        // One that failed is another test's.
+        // A rule that fails is another test's concern.
         try? await rule.hold(for: source, beside: second)
         guard try source.check(begins: { _ in true }).isEmpty else { return }
         let database = try TestDatabase.ofNewStore()
@@ -77,7 +79,7 @@ struct TransferTests {
         #expect(try target.devices(of: nil, after: 0, limit: 9).map(\.registration.token) == ["2"])
     }
 
-    /// By each column that becomes a text.
+    /// Tried with each column that becomes a text.
     @Test(
         "A text that PostgreSQL does not have is named, with its row and column, and found by the check",
         arguments: [
@@ -162,7 +164,7 @@ struct TransferTests {
         _ = try source.read("reading the whole store") { try target.take(all: $0, progress: progress) }
     }
 
-    /// What a store has, as far as people and the relay can ask.
+    /// The content of a store, as far as people and the relay can ask for it.
     private static func all(of store: some SQLStore) throws -> [AnyHashable] {
         var all: [AnyHashable] = []
         func add(_ things: [some Hashable]) { all += things.map { AnyHashable($0) } }

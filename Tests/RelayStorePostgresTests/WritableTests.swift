@@ -8,12 +8,12 @@ import Testing
 
 @testable import RelayStorePostgres
 
-/// What /readyz asks does what requests do. Each table is walked that the schema has.
+/// The check of /readyz does what requests do. The tests walk each table that the schema has.
 @Suite(
     "Whether a store in PostgreSQL can be written to", .ownThread,
     .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.whereToGetIt)))
 struct WritableTests {
-    /// A store whose role is no superuser: that one has every right, whatever is taken away.
+    /// A store whose role is no superuser, because a superuser has every right, whatever is taken away.
     private static func ground() throws -> (TestDatabase, PostgresStore, role: String) {
         let database = try TestDatabase()
         let role = try database.role("relay")
@@ -43,7 +43,7 @@ struct WritableTests {
         #expect(store.tables.count > 40)
         for table in store.tables {
             for right in ["INSERT", "UPDATE", "SELECT", "DELETE"] {
-                // The relay reads these before it writes: it stumbles there.
+                // The relay reads these before it writes, and fails there.
                 try owner.execute("REVOKE \(right) ON \(table) FROM \(role)", until: .soon)
                 let complaint = try #require(Self.complaint(store), "\(right) of \(table)")
                 #expect(complaint.context.contains(table), "\(right) of \(table): \(complaint)")
@@ -79,7 +79,7 @@ struct WritableTests {
         #expect(Self.complaint(store)?.description == nil, "it is well again")
     }
 
-    /// What others do with tables in the course of a day.
+    /// The usual locks of other programs.
     @Test func whatKeepsNoRowBackIsNoFault() throws {
         let (database, store, _) = try Self.ground()
         defer { store.close() }
@@ -95,7 +95,7 @@ struct WritableTests {
         holder.rollBack()
     }
 
-    /// It is asked each second.
+    /// The check runs each second.
     @Test func itCostsLittle() throws {
         let (_, store, _) = try Self.ground()
         defer { store.close() }
@@ -125,7 +125,7 @@ struct ServerTextTests {
                 .longest + 1)
     }
 
-    /// What a log line or a problem says of a failure.
+    /// The text of a failure in a log line or a problem.
     @Test(.enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.whereToGetIt)))
     func aServersErrorsAndNoticesGoThroughIt() throws {
         let connection = try TestDatabase().connect()

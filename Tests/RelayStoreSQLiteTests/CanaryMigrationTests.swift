@@ -31,7 +31,7 @@ import UpgradeRules
         #expect(old.canary?.phase == .alone && old.audience == ["1383"] && old.state == .running)
         try store.lineUpCanary(old.key, at: fixture.now)
         #expect(try store.campaign(old.key)?.figures.counts.retrying == 1)
-        // A person may release it now, as any canary.
+        // A person may release it now, like any canary.
         try store.decide(
             fixture.app, .released(nil), by: Signature(by: "ann", via: "release", at: fixture.now),
             in: RequirementMachine.Surroundings(now: fixture.now))

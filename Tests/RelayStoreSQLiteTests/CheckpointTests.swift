@@ -8,7 +8,7 @@ import Testing
 
 @Suite("When SQLite's log is copied into the file", .timeLimit(.minutes(60)), .ownThread)
 struct CheckpointTests {
-    /// Pages that the log holds, and those of them that are not in the file. Copies what it can.
+    /// The number of pages in the log. Copies those that it can.
     private func log(_ fixture: StoreFixture) throws -> Int64? {
         try fixture.store.locked("looking at the log") { connection in
             try connection.first("PRAGMA wal_checkpoint(PASSIVE)") { row in
@@ -19,7 +19,7 @@ struct CheckpointTests {
         }
     }
 
-    /// Commits so many pages at once.
+    /// Commits `pages` pages at once.
     private func write(_ pages: Int, _ fixture: StoreFixture) throws {
         try fixture.store.administer(
             """

@@ -64,7 +64,7 @@ struct DeliveryBatchTableTests {
                 shardDone: devices.rows.last?.id == 50, rows: rows, devices: devices, retirements: [])
             try store.commitAnew([commit], at: fixture.now)
         }
-        // What has a second attempt gets a row; then the step is undone, and the rows are those of the release before.
+        // A second attempt gets a row; then the step is undone, and the rows are those of the release before.
         try commit(fixture.store, after: 0, limit: 30, attempts: 2)
         try fixture.age()
         try fixture.administerOld(

@@ -8,7 +8,7 @@ import UpgradeRules
 @testable import RelayStoreSQLite
 @testable import StoreConformance
 
-/// A page of a campaign's deliveries looks through so many ids and no more, and the pages together are the whole list.
+/// A page of a campaign's deliveries looks through a bounded number of ids, and the pages together are the whole list.
 @Suite("Pages of deliveries")
 struct DeliveryPageTests {
     /// Every second device is another app's; of the campaign's own 40 some have rows, some are in batches, some had no turn.
@@ -55,7 +55,7 @@ struct DeliveryPageTests {
                     #expect(page.items.count <= limit)
                     if let next = page.next {
                         #expect(next > after)
-                        // What is between is skipped; what is looked at is bounded.
+                        // Ids in between are skipped; the number of ids looked at is bounded.
                         if page.items.isEmpty { #expect(next - after <= Int64(window * most) + 80) }
                     }
                     items += page.items

@@ -30,7 +30,7 @@ struct EnvironmentMigrationTests {
         try fixture.administerOld(StoreFixture.undoEnvironments)
     }
 
-    /// Works through what both environments have left, until the campaign is complete.
+    /// Works through the rest of both environments, until the campaign is complete.
     private func finish(_ store: SQLiteStore, _ draw: WaveDraw? = nil) throws -> [Int64: Int] {
         var turns: [Int64: Int] = [:]
         while true {
@@ -73,7 +73,7 @@ struct EnvironmentMigrationTests {
 
     @Test("An open campaign goes on: each device once, by its own service, and the audience adds up")
     func openCampaign() throws {
-        // Devices 1 to 30 are done, four of them to be tried again; two shards are left, one behind the last sandbox device.
+        // Devices 1 to 30 are done, except four that wait for a retry; two shards are left, one behind the last sandbox device.
         try fixture.administerOld(
             """
             INSERT INTO shard (campaign_id, number, cursor, last, remaining, done) VALUES

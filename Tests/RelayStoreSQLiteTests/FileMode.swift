@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The umask is the whole process's: one test at a time changes it, or one would put back what another had set.
+/// The umask is the whole process's, so only one test at a time changes it: otherwise one would put back another's value.
 private let umaskIsTaken = NSLock()
 
 /// Runs `body` while nothing is taken from the modes of new files.

@@ -3,8 +3,8 @@ import RelayStore
 
 @testable import RelayStoreSQLite
 
-/// Tries again where the store was refused for others' lock after as long as SQLite may wait for it, as an operator does. Who is among many
-/// waits his turn for longer than that on a slow machine, for SQLite has no line; a refusal before that time is a fault.
+/// Tries again, as an operator does, if the store was refused for another's lock after SQLite's whole waiting time. On a slow
+/// machine one of many callers waits for longer than that, because SQLite has no queue; a refusal before that time is a fault.
 func insisting<Result>(_ body: () throws -> Result) throws -> Result {
     while true {
         let began = ContinuousClock.now

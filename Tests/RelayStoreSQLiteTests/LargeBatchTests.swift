@@ -84,13 +84,13 @@ struct LargeBatchTests {
         try fixture.store.register(batch(200, of: fixture.app, version: "1.0"), at: fixture.now) { _ in }
         for number in 2..<2 + campaigns { try fixture.campaign("\(number)", at: fixture.now) }
         let parts = try storedParts(of: batch(200, of: fixture.app, version: "99.0"), fixture)
-        // A device and three times thirty looks: the eleventh brings the work to a thousand.
+        // A device costs itself and three looks for each of thirty campaigns: the eleventh brings the work to a thousand.
         #expect(parts == [11, 189])
         #expect(
             try fixture.store.inspect("SELECT DISTINCT upgraded FROM campaign") == [["200"]], "in each campaign")
     }
 
-    /// Registers a batch while somebody else wants to write, and returns how many devices each transaction had.
+    /// Registers a batch while another writer waits, and returns the number of devices in each transaction.
     private func storedParts(of large: RegistrationBatch, _ fixture: StoreFixture) throws -> [Int] {
         let (inside, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let bump = VersionBump(

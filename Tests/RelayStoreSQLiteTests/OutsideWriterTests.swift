@@ -89,7 +89,7 @@ struct OutsideWriterTests {
         #expect(record.latest?.text == "2")
         #expect(record.requirements.required?.canary == ["1", "2"])
         #expect(try fixture.store.history(of: fixture.app, limit: 9).map(\.actor) == ["unknown"])
-        // An upsert, as a program would write it that does not know whether there is a row.
+        // An upsert, as written by a program that does not know whether there is a row.
         try outsider.administer(
             """
             INSERT INTO version (app, platform, required) VALUES ('com.example.app', 'ios', '2.1')
@@ -218,7 +218,7 @@ struct OutsideWriterTests {
         #expect(try code { try fixture.store.administer(sql) } == .conflict, "\(sql)")
         #expect(try fixture.store.history(of: fixture.app, limit: 9) == before)
         #expect(try fixture.store.check { _ in true } == [])
-        // A row that is made anew is held against the newest entry alone.
+        // A row that is made anew is compared with the newest entry alone.
         try fixture.store.administer(
             recursiveTriggers
                 ? "UPDATE version SET required = '1.9.1'"

@@ -9,19 +9,19 @@ import Threading
 
 @testable import RelayStoreSQLite
 
-/// Who waits for whom to read.
+/// The readers that requests and the relay wait for.
 @Suite(.ownThread) struct ReaderPoolTests {
     private static func pool(_ count: Int) throws -> ReaderPool {
         ReaderPool(try (0..<count).map { _ in try SQLiteConnection(path: ":memory:") })
     }
 
-    /// Long lists took all four readers, and the fan-out waited for one of them.
+    /// Regression: long lists took all four readers, and the fan-out waited for one of them.
     @Test(arguments: [2, 4]) func requestsLeaveAReaderToTheRelay(count: Int) throws {
         let pool = try Self.pool(count)
         let begun = DispatchSemaphore(value: 0)
         let over = DispatchSemaphore(value: 0)
         let done = DispatchSemaphore(value: 0)
-        // More than there are readers.
+        // More requests than there are readers.
         for request in 0..<(2 * count) {
             try NativeThread(name: "request") {
                 try? RequestMark.with("request-\(request)") {
@@ -34,7 +34,7 @@ import Threading
             }.detach()
         }
         for _ in 0..<(count - 1) { #expect(begun.wait(timeout: .now() + 60) == .success) }
-        // All that requests may have is taken by now; this returns at once, or never.
+        // Requests have taken all readers that they may have: this returns at once, or never.
         let read = DispatchSemaphore(value: 0)
         try NativeThread(name: "fan-out") {
             _ = try? pool.withConnection { _ in read.signal() }
@@ -44,7 +44,7 @@ import Threading
         for _ in 0..<(2 * count) { #expect(done.wait(timeout: .now() + 60) == .success) }
     }
 
-    /// It waited for the one whose turn it was, though another was free.
+    /// Regression: a caller waited for the reader whose turn it was, though another was free.
     @Test func whoeverWaitsTakesTheFirstThatIsFree() throws {
         let pool = try Self.pool(2)
         let begun = DispatchSemaphore(value: 0)

@@ -10,7 +10,7 @@ import UpgradeRules
 
 @testable import RelayStoreSQLite
 
-/// The log's one line for each change of what is required.
+/// The log's one line for each change of a requirement.
 @Suite struct RequirementLogTests {
     private final class Lines: Sendable {
         let all = Mutex<[String]>([])

@@ -9,15 +9,16 @@ import UpgradeRules
 
 @testable import RelayStoreSQLite
 
-/// A store that the release binary of ace1025 made: an app in each state that a requirement and its campaign could be in then. What is expected
-/// is what that binary's own login check, `/v1/enforce`, launch document and campaign list said before it ended.
+/// A store that the release binary of ace1025 made: an app in each state that a requirement and its campaign could be in then.
+/// The expected values are the answers of that binary's own login check, `/v1/enforce`, launch document and campaign list
+/// before it ended.
 @Suite("The step to one record of what is required", .ownThread)
 struct RequirementMigrationTests {
     private typealias Said = (
         state: String, forced: String?, forcedOnCanary: String?, latest: String?, campaigns: [String]
     )
 
-    /// Campaigns newest first: what is required, state, accepted, cancelled, pending.
+    /// Campaigns newest first: required version, state, accepted, cancelled, pending.
     private static let before: [Said] = [
         ("running", "2.0", "2.0", "2.0", ["2.0 completed 8 0 0"]),
         ("withdrawn", nil, nil, nil, ["2.0 completed 8 0 0"]),
@@ -115,8 +116,9 @@ struct RequirementMigrationTests {
         withExtendedLifetime(directory) {}
     }
 
-    /// Made by the store of ace1025 itself, for no rollout of Google's can be halted by hand. What was suspended waits now, as every
-    /// requirement does that its store does not offer; also where somebody had resumed it, against what the other channels said.
+    /// Made by the store of ace1025 itself, because no rollout of Google's can be halted by hand. A suspended campaign waits
+    /// now, like every requirement that its store does not offer, even if an operator had resumed it against the other
+    /// channels' reports.
     private static let halts: [Said] = [
         ("halted", nil, nil, nil, ["2.0 waiting 4 0 4"]),
         ("haltedCancelled", nil, nil, nil, ["2.0 cancelled 4 4 0"]),

@@ -8,7 +8,7 @@ import UpgradeRules
 
 @testable import RelayStoreSQLite
 
-/// Stores of version 20, whose campaigns and shards have what runs have now.
+/// Stores of version 20, whose campaigns and shards hold the columns that runs hold now.
 @Suite("The step to runs") struct RunMigrationTests {
     private let fixture: StoreFixture
     private let relay: Signature
@@ -19,8 +19,8 @@ import UpgradeRules
         try fixture.registerDevices(0..<60)
     }
 
-    /// A campaign of 60 devices in three shards: the first is done but for two retries, and had two refused; the second is begun, the third
-    /// is not.
+    /// A campaign of 60 devices in three shards: the first is done except for two retries, with two refused; the second is
+    /// begun, the third is not.
     private func campaign(waves: WavePlan? = nil) throws -> CampaignRecord {
         let store = fixture.store
         let bump = VersionBump(app: fixture.app, required: try Version("2"))
@@ -67,7 +67,7 @@ import UpgradeRules
         return commit
     }
 
-    /// What a store says of its campaigns before the step and after it.
+    /// Checks that a store's campaigns are the same before the step and after it.
     private func hold(_ key: CampaignKey) throws -> SQLiteStore {
         let before = try #require(try fixture.store.campaign(key))
         let deliveries = try fixture.store.deliveries(of: key, DeliveryFilter(), after: 0, limit: 99)
@@ -80,7 +80,7 @@ import UpgradeRules
         return store
     }
 
-    /// Sends what is left, wave by wave.
+    /// Sends the rest, wave by wave.
     private func finish(_ campaign: CampaignRecord, _ store: SQLiteStore) throws {
         var lease = try #require(try store.claimRun(campaign.key))
         for _ in 0..<3 {

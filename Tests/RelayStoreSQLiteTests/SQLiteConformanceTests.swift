@@ -24,7 +24,7 @@ struct SQLiteConformanceTests {
         try await rule.hold(for: store, beside: second)
     }
 
-    /// A table that comes later has to be judged (`DecidingTables`).
+    /// A table that is added later must be judged (`DecidingTables`).
     @Test("Each table decides, or does not")
     func tables() throws {
         let directory = try TemporaryDirectory()

@@ -5,8 +5,8 @@ import Testing
 
 @testable import RelayStoreSQLite
 
-/// That no statement is put together from foreign text is the compiler's to prove: `SQL` takes no `String`. This looks at
-/// the doors that are left.
+/// The compiler proves that no statement is put together from foreign text: `SQL` takes no `String`. These tests look at the
+/// ways that are left.
 @Suite("Statements come from the source")
 struct StatementTextTests {
     private static let sources = URL(filePath: #filePath).deletingLastPathComponent()

@@ -11,9 +11,9 @@ import UpgradeRules
 
 @testable import RelayStoreSQLite
 
-/// Every write of the store, and its opening, with a fault at the first, second, third, … call of the file system, until one runs through
-/// without meeting it (as sqlite.org/testing.html, 3.2, tests SQLite itself): it is done whole, or it throws and nothing has
-/// happened, and when the fault is over the same call does it.
+/// Every write of the store, and its opening, with a fault at the first, second, third, … call of the file system, until one
+/// runs through without meeting it (as sqlite.org/testing.html, 3.2, tests SQLite itself). It is done whole, or it throws and
+/// nothing has happened; when the fault is over, the same call does it.
 @Suite("Faults of the file system, one call after another", .ownThread)
 struct StoreFaultTests {
     private static let app = AppKey(app: "com.example.app", platform: .ios)
@@ -21,8 +21,8 @@ struct StoreFaultTests {
     private static let now = Timestamp(seconds: 1_700_000_000)
     private static let draft = CampaignDraft(downloadURL: "https://apps.example.com/app", timeToLive: .seconds(60))
 
-    /// In the suite a fault comes at every ninth call, from a random one on, and while a store is made, which takes hundreds, at every
-    /// thirtieth; with `STORE_FAULTS=all` at each.
+    /// In the suite a fault comes at every ninth call, from a random one on, and at every thirtieth while a store is made,
+    /// which takes hundreds; with `STORE_FAULTS=all` at each.
     private static let (step, openingStep) =
         ProcessInfo.processInfo.environment["STORE_FAULTS"] == "all" ? (1, 1) : (9, 30)
 
@@ -58,7 +58,7 @@ struct StoreFaultTests {
             draft: draft, receipt: receipt, render: { _ in StoredAnswer(status: 202, body: Array("stored".utf8)) })
     }
 
-    /// Ten devices of the first campaign's shard: taken, to be tried again, refused, and dead.
+    /// Ten devices of the first campaign's shard: accepted, waiting for a retry, refused, and dead.
     private static func outcomes(of store: SQLiteStore, after: Int64 = 0) throws -> LedgerCommit {
         var devices = DeviceRows()
         try store.readDevices(app, environment: .production, after: after, through: .max, limit: 10, into: &devices)
@@ -82,7 +82,7 @@ struct StoreFaultTests {
             })
     }
 
-    /// What a store does in one transaction, by name.
+    /// A store's transactions, by name.
     private static let works: [(name: String, work: @Sendable (SQLiteStore) throws -> Void)] = [
         ("register", { try $0.register(try (30...60).map { try device($0, of: app, version: "1.1") }, at: now) }),
         (
@@ -182,12 +182,12 @@ struct StoreFaultTests {
         print("store, \(kind): \(Self.works.count) kinds of write, a fault at \(tried) calls, none half done")
     }
 
-    /// Not busy: SQLite waits ten seconds for each of those.
+    /// Without busy, because SQLite waits ten seconds for each of those.
     @Test(
         "A store is made, and grows, whole or not at all", arguments: StoreFaults.Kind.allCases.filter { $0 != .busy },
         [0, 1])
     func openings(kind: StoreFaults.Kind, from version: Int) throws {
-        // Comments in the schema and all: what a store looks like that nothing happened to.
+        // The whole schema, comments included, of a store that had no fault.
         let schema = "SELECT name, sql FROM sqlite_schema ORDER BY name"
         let healthy = directory.file("healthy.db")
         try prepare(healthy, version)
@@ -199,7 +199,7 @@ struct StoreFaultTests {
             try prepare(path, version)
             let faults = StoreFaults(path: path)
             faults.arm(kind, first: call)
-            // SQLite keeps no system error behind the first two writes to a new file: then it is an input/output error.
+            // SQLite keeps no system error for the first two writes to a new file: they fail with an input/output error.
             let error = try failure(kind, orUnexplained: version == 0) { try SQLiteStore(path: path).close() }
             faults.disarm()
             let store = try SQLiteStore(path: path)
@@ -223,7 +223,7 @@ struct StoreFaultTests {
         }
     }
 
-    /// Puts a store of that schema version where one is wanted; none for version 0.
+    /// Makes a store of that schema version at `path`; none for version 0.
     private func prepare(_ path: String, _ version: Int) throws {
         guard version > 0 else { return }
         try StoreFile.create(path)
@@ -241,8 +241,8 @@ struct StoreFaultTests {
 
     // MARK: Tools
 
-    /// The error's text; nil for none. Its code says what is wrong.
-    /// - Parameter orUnexplained: an input/output error will do in place of a file system that is read-only.
+    /// Returns the error's text; nil for none. Checks that its code fits the fault.
+    /// - Parameter orUnexplained: whether an input/output error will do in place of a read-only file system.
     private func failure(
         _ kind: StoreFaults.Kind, orUnexplained: Bool = false, _ body: () throws -> Void
     ) throws -> String? {
@@ -272,7 +272,7 @@ struct StoreFaultTests {
             store.close()
             try? FileManager.default.removeItem(atPath: path)
         }
-        // Nobody else has the lock: waiting for it would be waiting for nothing.
+        // No other connection has the lock, so waiting for it would be in vain.
         try store.administer("PRAGMA busy_timeout = 0")
         return try body(store, faults)
     }
@@ -281,7 +281,7 @@ struct StoreFaultTests {
         try copyOfTemplate { store, _ in try body(store) }
     }
 
-    /// All that is in a store, but for what is random or comes from SQLite's own clock.
+    /// Everything in a store, except random values and those of SQLite's own clock.
     private static func contents(of store: SQLiteStore) throws -> [String: [[String]]] {
         let columns = try store.inspect(
             """

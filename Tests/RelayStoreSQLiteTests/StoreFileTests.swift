@@ -85,7 +85,7 @@ struct StoreFileTests {
 
     @Test("Many that open a new store at once agree on one schema")
     func openedTogether() async throws {
-        // Again and again: each time they meet at another moment.
+        // Repeated, because the openings meet at another moment each time.
         for _ in 0..<20 {
             let directory = try TemporaryDirectory()
             let path = directory.file("relay.db")
@@ -158,7 +158,7 @@ struct StoreFileTests {
         #expect(try fixture.store.version(of: fixture.app)?.required?.text == "1")
     }
 
-    /// /readyz names it, and is well again when it is back.
+    /// /readyz names the table, and is well again when it is back.
     @Test("A table that another program takes away is missed, whichever it is")
     func missingTables() throws {
         let fixture = try StoreFixture()
@@ -167,7 +167,7 @@ struct StoreFileTests {
         ).map { $0[0] }
         #expect(tables.count > 35)
         for table in tables {
-            // As text: a table that others refer to would take them along.
+            // Renamed as text, because other tables that refer to it would follow its new name.
             func rename(_ old: String, _ new: String) throws {
                 try fixture.store.administer(
                     "PRAGMA legacy_alter_table = ON; ALTER TABLE \(old) RENAME TO \(new); PRAGMA legacy_alter_table = OFF"

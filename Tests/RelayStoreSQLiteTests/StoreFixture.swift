@@ -29,8 +29,8 @@ final class StoreFixture: Sendable {
         store.close()
     }
 
-    /// Closes the store and puts one of schema version 15 in its place that holds the same, as far as the tests of older
-    /// stores make it: one app, one requirement in force, its campaign.
+    /// Closes the store and replaces it by one of schema version 15 with the same content, as far as the tests of older stores
+    /// make it: one app, one requirement in force, its campaign.
     func age() throws {
         store.close()
         let new = path + ".new"
@@ -52,7 +52,7 @@ final class StoreFixture: Sendable {
         try old.execute("DETACH new")
     }
 
-    /// Closes the store and puts one of schema version 20 in its place that holds the same.
+    /// Closes the store and replaces it by one of schema version 20 with the same content.
     func undoRuns() throws {
         store.close()
         let new = path + ".new"
@@ -89,7 +89,7 @@ final class StoreFixture: Sendable {
         try old.execute("DETACH new")
     }
 
-    /// What both schemas have of a table; one that is gone since stays empty.
+    /// Copies the columns of a table that both schemas have; a table that has gone since stays empty.
     private static func copy(_ table: String, _ old: SQLiteConnection) throws {
         let columns = try old.all(
             """
@@ -151,7 +151,7 @@ final class StoreFixture: Sendable {
 
         """
 
-    /// Runs a script on the store of an older version, as the release of then could have.
+    /// Runs a script on the store of an older version, as its release could have.
     func administerOld(_ script: String) throws {
         let old = try SQLiteConnection(path: path)
         try old.execute(SQL(typed: script))

@@ -12,13 +12,13 @@ import WireFormat
 
 @testable import RelayStoreSQLite
 
-/// How long a fan-out's commit takes beside a backup and a pruning of a large store.
+/// The duration of a fan-out's commit beside a backup and a pruning of a large store.
 /// `make measure-maintenance`, or `MAINTENANCE_DEVICES=1000000 swift test --filter StoreMaintenanceFigures`.
 @Suite("Figures of the store's maintenance", .ownThread)
 struct StoreMaintenanceFigures {
     private static let devices = ProcessInfo.processInfo.environment["MAINTENANCE_DEVICES"].flatMap { Int($0) }
 
-    /// A fan-out's writer: a batch of 500 rows of a campaign after another, each commit timed.
+    /// A fan-out's writer: batches of 500 rows of a campaign, one after the other, each commit timed.
     private final class Writer: Sendable {
         private let times = Watched<[Duration]>([])
         private let bell = DispatchSemaphore(value: 0)
@@ -50,7 +50,7 @@ struct StoreMaintenanceFigures {
             }
         }
 
-        /// Runs `body` and says what the commits beside it took.
+        /// Runs `body` and prints the durations of the commits beside it.
         @discardableResult
         func measured<R>(_ name: String, _ body: () throws -> R) rethrows -> R {
             times.change { $0.removeAll() }

@@ -35,7 +35,7 @@ struct StoreMaintenanceTests {
         var steps = 0
         let snapshot = try fixture.store.snapshot { progress in
             steps += 1
-            // Each step waits for the writer to have gone on: the source has changed under the copy every time.
+            // Each step waits until the writer has gone on: the source has changed under the copy every time.
             let before = written.now
             _ = written.wait { $0 > before }
             // A copy that begins anew at each change would never end.
@@ -51,7 +51,7 @@ struct StoreMaintenanceTests {
         let restored = try SQLiteStore(path: copy)
         defer { restored.close() }
         let devices = try #require(Int(try restored.inspect("SELECT count(*) FROM device")[0][0]))
-        // Whole transactions of 50, and none of those that came while it was made but perhaps before its first page.
+        // Only whole transactions of 50, and none that came during the copy, except perhaps before its first page.
         #expect(devices >= 20_000 && (devices - 20_000) % 50 == 0)
         #expect(devices < 20_000 + 50 * written.now)
     }
@@ -263,7 +263,7 @@ extension StoreFixture {
         try campaign("2", at: now) { number in number % 4 == 0 }
     }
 
-    /// One campaign over all devices, from its rise to its end.
+    /// One campaign over all devices, from its raise to its end.
     func campaign(_ required: String, at time: Timestamp, filtered: (Int) -> Bool = { _ in false }) throws {
         let bump = VersionBump(app: app, required: try Version(required))
         let applied = try store.apply(bump, actor: "t", source: "t", at: time, draft: draft, receipt: nil) { _ in

@@ -14,7 +14,7 @@ import UpgradeRules
 
 @Suite("What a store is opened with", .timeLimit(.minutes(60)), .ownThread)
 struct StoreOptionsTests {
-    /// New each time: a relay's memory of its store is among them.
+    /// New each time, because they hold a relay's memory of its store.
     private static var onOneThread: SQLiteStore.Options {
         var options = SQLiteStore.Options()
         options.readers = 1
@@ -126,7 +126,7 @@ struct StoreOptionsTests {
         var options = Self.onOneThread
         options.onEnter = {
             entries.add(1, ordering: .relaxed)
-            // Enters as well, once: behind a lock of the call that is about to begin it would wait for ever.
+            // Enters as well, once: behind a lock of the call that is about to begin, it would wait forever.
             guard let store = other.withLock({ $0.take() }) else { return }
             _ = try? store.changeMark()
             _ = try? store.inspect("SELECT 1")

@@ -5,7 +5,7 @@ import UpgradeRules
 
 @Suite("An app is its name's bytes")
 struct AppKeyTests {
-    /// U+212A KELVIN SIGN is canonically a K: to `String` both are equal, and whoever asks for the one would get past the
+    /// U+212A KELVIN SIGN is canonically a K: to `String` both are equal, and a client that asks for the one would get past the
     /// check for the other and fill the store with an app that is not configured.
     @Test("Another spelling of a name is another app")
     func spelling() {

@@ -25,7 +25,7 @@ struct AudiencePlanTests {
     @Test("Waves have shards of their own, of their share; the last one goes over everybody")
     func waves() throws {
         let waves = try #require(WavePlan(ends: [1000, 10_000]))
-        // Of 400 devices every tenth is of the first wave, and the last ten are the sandbox's.
+        // Every tenth of the 400 devices is of the first wave, and the last ten are the sandbox's.
         var device: Int64 = 0
         var plan = AudiencePlan(size: 200, in: waves) {
             guard device < 400 else { return nil }
@@ -38,7 +38,7 @@ struct AudiencePlanTests {
         #expect(second.map(\.devices) == [180, 171] && second.map(\.after) == [0, 200] && second.last?.last == 390)
         #expect(plan.shards.filter { $0.environment == .sandbox }.map(\.devices) == [1, 9])
         #expect(plan.packed == nil && plan.shards.map(\.wave) == plan.shards.map(\.wave).sorted())
-        // Of the second there is one, and less than nobody cannot be left.
+        // The sandbox's shard has one device, and its count cannot fall below zero.
         plan.leaveOut(201, wave: 0, .production)
         for _ in 0..<2 { plan.leaveOut(201, wave: 0, .sandbox) }
         #expect(plan.shards.map(\.devices).reduce(0, +) == 398)

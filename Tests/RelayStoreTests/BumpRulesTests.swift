@@ -36,7 +36,7 @@ import UpgradeRules
         #expect(
             RequirementTrouble.all(of: subject.requirements, systems: []) == [.brokenRow(row)],
             "and whoever looks at the app is told of it")
-        // Looked at again it is the same, and megabytes are not kept.
+        // A second look leaves it the same, and megabytes are not kept.
         subject.take(.looked)
         #expect(subject.requirements.rows.last == row)
         #expect((row.message?.text.unicodeScalars.count ?? 0) <= BumpRules.longestMessage + 1)
@@ -82,7 +82,7 @@ import UpgradeRules
         #expect(row.state == .inForce && row.downloadURL == "https://example.com/app" && row.message == nil)
         #expect(row.reason?.contains("is not said") == true)
         #expect(RequirementTrouble.all(of: subject.requirements, systems: []) == [.brokenText(row)])
-        // Said anew, it is over.
+        // Asking for it anew ends the trouble.
         subject.take(.asked(bump))
         #expect(RequirementTrouble.all(of: subject.requirements, systems: []).isEmpty)
         #expect(subject.requirements.rows[0].message == "Now")
@@ -131,10 +131,10 @@ import UpgradeRules
             )
             #expect(verdict.prompt != .none, "forced or told, and nobody is told nothing")
         }
-        // A canary above it takes nothing of it back.
+        // A canary above it takes nothing back.
         try subject.ask("3.0", canary: ["1"])
         #expect(try isTold() || told() == Version("3.0"))
-        // Withdrawn by its name, it is.
+        // Withdrawn by name, it is taken back.
         subject.take(.withdrawn(try Version("3.0"), reason: nil))
         subject.take(.withdrawn(try Version("2.0"), reason: nil))
         #expect(told() == nil)

@@ -12,7 +12,7 @@ struct DeliveryBatchTests {
         var telephone: [UInt8]?
     }
 
-    /// Steps between ids on both sides of where a number takes one more byte, and telephones likewise.
+    /// Steps between ids on both sides of the values at which a number takes one more byte, and telephones likewise.
     private static let items: [Item] = {
         let steps: [Int64] = [1, 1, 2, 15, 16, 17, 18, 2047, 2048, 2049, 2050, 1 << 40]
         let lengths: [Int?] = [11, nil, 0, 1, 126, 127, 128, 129, 16_382, 16_383]

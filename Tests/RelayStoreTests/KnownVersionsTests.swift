@@ -4,7 +4,7 @@ import RelayStore
 import Testing
 import UpgradeRules
 
-/// Which versions nobody is forced to have before a person has said that they are meant.
+/// Versions that are not forced before a person has confirmed them.
 @Suite struct KnownVersionsTests {
     @Test(
         "Nothing speaks for a leap; what comes next is no leap",
@@ -19,7 +19,7 @@ import UpgradeRules
             ("2.1.1", "2.1.3", false), ("2.1.1", "2.2.1", false), ("2.0", "2.5", false), ("2.1.1", "3.2.4", false),
             ("2.1", "2.1.1", false), ("0", "1", false),
             ("2026.12", "2027.1", false), ("5.4.1203", "5.4.1290", false), ("5.4.1203", "5.5.1290", false),
-            // What is known, and older ones.
+            // Known versions, and older ones.
             ("2.1.1", "2.1.1", false), ("2.1.1", "2.01.1", false), ("2.1.1", "1.0", false), ("3", "2.99", false),
         ])
     func leaps(known: String, asked: String, isDoubted: Bool) throws {
@@ -34,14 +34,15 @@ import UpgradeRules
     @Test(
         "What speaks for 30.0.0",
         arguments: [
-            // Ten devices, together, with it or a newer one; fewer do not.
+            // Ten devices together, with it or a newer one, are enough; fewer are not.
             ("2.0", ["30.0.0": 10], false), ("2.0", ["30.0.0": 9], true), ("2.0", ["30.0.0": 4, "31": 6], false),
             ("2.0", ["30.0.0": 9, "29": 1], false), ("2.0", [:], true), ("30.0.0", [:], false),
-            // Ten of a thousand do, ten of more do not; nor does any number of devices with a number that no release has.
+            // Ten of a thousand are enough, ten of more are not; nor is any number of devices with a number that no release
+            // has.
             ("2.0", ["30.0.0": 10, "1.9": 990], false), ("2.0", ["30.0.0": 10, "1.9": 991], true),
             ("2.0", ["30.0.0": 1000, "1.9": 99_000], false), ("2.0", ["9999.0": 500, "1.9": 500], true),
             ("2.0", ["30.2147483647": 500, "1.9": 500], true),
-            // Nothing was announced: the middle one of the devices, whatever one of them says.
+            // Nothing was announced: the middle one of the devices counts, whatever version a single one has.
             (nil, ["1.9": 1000, "999999": 1], true), (nil, ["1.9": 2, "999999": 1], true),
             (nil, ["1.9": 2, "999999": 9], true), (nil, ["29.1": 3], false), (nil, ["1": 1], true),
             // Nothing is known.

@@ -16,7 +16,7 @@ struct NodeLossTests {
             campaigns: [], clockAhead: .zero)
     }
 
-    /// One of two was killed, and the page said that nothing is wrong.
+    /// Regression: one of two was killed, and the page showed that nothing is wrong.
     @Test(
         "One that fell silent is missed, until another one has its place",
         arguments: [.lapsed, .fenced] as [NodeRecord.State])

@@ -178,7 +178,7 @@ import UpgradeRules
         }
     }
 
-    /// FAULTS 3.4: a bump that locked everybody out was taken with `confirm`.
+    /// FAULTS 3.4: a bump that locked all users out was accepted with `confirm`.
     @Test("What is required and has to be left at once is refused, whatever is confirmed", arguments: [false, true])
     func deadEnds(hasStore: Bool) throws {
         let dead = RequirementRefusal.deadEnd(try Version("2.0"))
@@ -225,7 +225,7 @@ import UpgradeRules
             #expect(isAsked)
             let isTaken = subject.take(.asked(try Self.bump(["2.0"], isConfirmed: true)))
             #expect(!isTaken && subject.refusal == dead)
-            // Who runs what is not required may be told that there is a way out.
+            // Users of a version that is not required may be notified, because they have a way out.
             let isOtherTaken = subject.take(.asked(try Self.bump(["2.1.5"], isConfirmed: true)))
             #expect(isOtherTaken)
             let isToldTaken = subject.take(.asked(VersionBump(app: Subject.app, latest: try Version("2.2"))))
@@ -256,7 +256,7 @@ import UpgradeRules
             let isTaken = subject.take(.asked(try bump("20", ["21.5"], confirmation)))
             #expect(isTaken == isMeant, "\(confirmation)")
         }
-        // `true` is about the rise of a bump that raises, and about the way out of one that only blocks.
+        // `true` confirms the rise of a bump that raises, and the way out of one that only blocks.
         for (required, blocked) in [("20", []), (nil, ["21.5"])] as [(String?, [String])] {
             var subject = Self.subject()
             subject.known = KnownVersions()

@@ -6,7 +6,7 @@ import RelayStore
 import Testing
 import UpgradeRules
 
-/// The machine without a store: its table, and what must hold whatever happens in whichever order.
+/// The machine without a store: its table, and the rules that hold for all events in any order.
 @Suite("What becomes of requirements", .ownThread) struct RequirementMachineTests {
     private static let start = Timestamp(seconds: 1_700_000_000)
 
@@ -132,7 +132,7 @@ import UpgradeRules
         subject.take(.looked)
         #expect(try subject.state("30.0") == "asked 10000" && subject.campaign("30.0") == nil)
         #expect(subject.requirements.required?.reason?.contains("looks like a typing error") == true)
-        // What is announced later does not speak for it, nor do devices: somebody has looked at it.
+        // A later announcement is no evidence for it, nor are devices: it waits for a person.
         subject.known = .everything
         subject.take(.looked)
         #expect(try subject.state("30.0") == "asked 10000" && subject.state("2.20.0") == "in_force 10000")
@@ -174,9 +174,9 @@ import UpgradeRules
         #expect(try subject.campaign("2.0")?.expiresAt == subject.now + .seconds(500))
     }
 
-    // MARK: Whatever happens
+    // MARK: Random histories
 
-    /// A history that breaks is told by its number.
+    /// The dice of one history; a failure names the history's number, which is the seed.
     private struct Chance {
         var generator: SeededGenerator
         mutating func below(_ count: Int) -> Int { Int(generator.next() % UInt64(count)) }
@@ -235,7 +235,7 @@ import UpgradeRules
         try hold(subject, seed)
     }
 
-    /// Withdrawing leaves everybody else as if it had not been asked for.
+    /// Withdrawing leaves all others as if it had not been asked for.
     private func withdraw(_ subject: inout RequirementSubject, _ chance: inout Chance, _ seed: Int) throws {
         let candidates = subject.requirements.rows.filter { $0.isLive && !subject.requirements.isSuperseded($0) }
         guard !candidates.isEmpty else { return }
@@ -267,14 +267,14 @@ import UpgradeRules
                 subject.forced(part: max(row.reach - 1, 0), isNamed: true).map { $0 >= row.version } ?? false,
                 "history \(seed)")
         }
-        // A person's way out of each wait.
+        // A person can end each wait.
         for row in requirements.rows where row.isLive && row.kind == .required && !requirements.isSuperseded(row) {
             guard row.state != .inForce else { continue }
             var later = subject
             let isTaken10 = later.take(.released(row.version))
             #expect(isTaken10, "history \(seed): \(row.version) cannot be released")
             let released = try #require(later.requirements[row.id])
-            // What another program asked for may be in waves, and another one's waves be under way.
+            // Another program's version may be in waves, while another one's waves are under way.
             #expect(released.state == .inForce || later.requirements.isSuperseded(released), "history \(seed)")
         }
     }

@@ -4,7 +4,7 @@ import RelayStore
 import Testing
 import UpgradeRules
 
-/// Soft until a moment, then hard; and the systems that a version runs on, as a bump says them.
+/// Soft until a moment, then hard; and the systems that a version runs on, as a bump names them.
 @Suite("Moments and systems of requirements") struct RequirementMomentTests {
     private typealias Subject = RequirementSubject
 
@@ -115,7 +115,7 @@ import UpgradeRules
             #expect(!isTaken5)
             #expect(try subject.state("2.1") == "none")
         }
-        // The same word again, after its moment: a build tool that sends it each night changes nothing.
+        // The same bump again, after its moment: a build tool that sends it each night changes nothing.
         let soon = subject.now + .seconds(60)
         try subject.ask("2.1", from: soon)
         subject.now = soon

@@ -32,7 +32,7 @@ struct RequirementSubject {
         return surroundings
     }
 
-    /// - Returns: false where it was refused; then nothing has changed.
+    /// - Returns: false if it was refused; then nothing has changed.
     @discardableResult
     mutating func take(_ event: RequirementEvent, by: String = "ann", via: String = "cli") -> Bool {
         now = now + .seconds(1)
@@ -44,7 +44,7 @@ struct RequirementSubject {
             refusal = error
             return false
         }
-        // As a store gives them theirs.
+        // Gives new rows their ids, as a store does.
         var ids: [Int64: Int64] = [:]
         requirements = machine.requirements
         for index in requirements.rows.indices where requirements.rows[index].id < 0 {
@@ -73,7 +73,7 @@ struct RequirementSubject {
         #expect(isTaken1)
     }
 
-    /// As another program's row comes in.
+    /// Adds a row as another program does.
     mutating func askOutside(_ version: String, kind: Requirement.Kind = .required) throws {
         var row = Requirement(
             id: nextID, kind: kind, version: try Version(version), state: .asked, isGated: true,
@@ -94,7 +94,7 @@ struct RequirementSubject {
         return campaigns.last { facts in requirements[facts.requirement]?.version == version }
     }
 
-    /// What a user below everything is forced to have; nil: nothing.
+    /// The version that a user below all of them is forced to have; nil: none.
     func forced(part: Int?, isNamed: Bool) -> Version? {
         requirements.rows.filter { row in
             row.kind == .required && row.state == .inForce

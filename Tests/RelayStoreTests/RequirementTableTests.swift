@@ -6,7 +6,7 @@ import RelayStore
 import Testing
 import UpgradeRules
 
-/// What becomes of a version in each state by each event, as the machine does it and as the guide for operators says it.
+/// The next state of a version in each state by each event, as the machine has it and as the guide for operators has it.
 @Suite("The table of transitions", .ownThread) struct RequirementTableTests {
     private typealias Subject = RequirementSubject
 

@@ -3,7 +3,7 @@ import RelayStore
 import Testing
 import UpgradeRules
 
-/// What was shown, held against what is there.
+/// The facts that were shown, compared with the present ones.
 @Suite("What was shown") struct ShownTests {
     private static func changes(_ fact: Shown.Fact, _ shown: Shown.Value, _ now: Shown.Value) -> [Shown.Change] {
         Shown([fact: shown]).changes(to: Shown([fact: now]))

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Foundation
 
-/// Holds pushes against the phones that they were for: each must be taken by its own user's phone and dropped by any
-/// other.
+/// Checks pushes against the phones that they were for: each must be accepted by its own user's phone and dropped by any other.
 package struct PushJury {
     /// By device token; a device whose user changed has had several. A push to a token that is not here is a fault.
     package var telephones: [String: Set<String>] = [:]
-    /// What `page.required` must be; nil: nobody looks.
+    /// The value that a push must have as `page.required`; nil: not checked.
     package var required: String?
     private let pushType: String
 
-    /// - Parameter pushType: what `page.type` must be in this app.
+    /// - Parameter pushType: the value that `page.type` must have in this app.
     package init(pushType: String) {
         self.pushType = pushType
     }
 
-    /// What the phones would say to a simulator's record (`simulate-apns --record`).
+    /// Checks a simulator's record (`simulate-apns --record`).
     ///
     /// - Returns: how many pushes were judged, and a line for each that went wrong.
     package func verdict(onRecord record: Data) throws -> (judged: Int, faults: [String]) {
@@ -48,7 +47,7 @@ package struct PushJury {
         let text = String(decoding: payload, as: UTF8.self)
         if let required, !text.contains(#","required":"\#(required)""#) { return "\(required) is not in \(text)" }
         guard takers.count == 1, let taker = takers.first else { return "\(takers.count) of its users take \(text)" }
-        // Nobody logged in, nearly the same number, a shorter one.
+        // No user logged in, nearly the same number, a shorter one.
         for other in [nil, taker + " ", String(taker.dropLast())] {
             client.userTelephone = other
             if client.receive(payload).isAccepted { return "the phone of \(other ?? "nobody") takes \(text)" }

@@ -5,14 +5,14 @@ import Foundation
 ///
 /// Written as the Kotlin of etc/ANDROID.md, and shares no code with `UpgradeRules`.
 package struct SeedAndroidClient: Sendable {
-    /// What became of a push. The app itself stays silent; the reason is for the tests.
+    /// The outcome of a push. The app itself stays silent; the reason is for the tests.
     package enum Reaction: Hashable, Sendable {
         case accepted(downloadURL: String)
         case dropped(Drop)
     }
 
     package enum Drop: Hashable, Sendable {
-        /// No message of FCM's: the service would have refused it.
+        /// Not a message of FCM's: the service would have refused it.
         case notAMessage
         case noPage
         case noUserLoggedIn
@@ -26,12 +26,12 @@ package struct SeedAndroidClient: Sendable {
         case repeated
     }
 
-    /// The phone number of the logged-in user; nil when nobody is logged in.
+    /// The phone number of the logged-in user; nil when no user is logged in.
     package var userTelephone: String?
     package var pushType = "mddy_needUpgrade"
-    /// The app's own version; nil: it was built before a push said which version it requires.
+    /// The app's own version; nil: it is older than pushes that name the version they require.
     package var versionName: String?
-    /// What is kept over a restart of the app.
+    /// Kept over a restart of the app.
     package private(set) var upgradeURL: String?
     private var upgradeRequired = ""
     private var upgradeBlocked = ""
@@ -68,7 +68,7 @@ package struct SeedAndroidClient: Sendable {
         return true
     }
 
-    /// What FCM was given for this device.
+    /// Takes the request body that FCM was given for this device.
     @discardableResult
     package mutating func receive(_ body: some Sequence<UInt8>) -> Reaction {
         guard let root = (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any],

@@ -6,7 +6,7 @@ import Foundation
 /// It is written from the app's own description and shares no code with `UpgradeRules`, so that a mistake there cannot
 /// hide here.
 package struct SeedClient: Sendable {
-    /// What the app does after a login or at a core action.
+    /// The app's reaction after a login or at a core action.
     package enum Prompt: Hashable, Sendable {
         case none
         /// The user may decline.
@@ -15,7 +15,7 @@ package struct SeedClient: Sendable {
         case force(downloadURL: String)
     }
 
-    /// What became of a push. The app itself stays silent; the reason is for the tests.
+    /// The outcome of a push. The app itself stays silent; the reason is for the tests.
     package enum Reaction: Hashable, Sendable {
         case accepted(alert: String, downloadURL: String)
         case dropped(Drop)
@@ -33,9 +33,9 @@ package struct SeedClient: Sendable {
         case noDownloadURL
     }
 
-    /// The phone number of the logged-in user; nil when nobody is logged in.
+    /// The phone number of the logged-in user; nil when no user is logged in.
     package var userTelephone: String?
-    /// What `page.type` must be: the name is per app.
+    /// The value that `page.type` must have: the name is per app.
     package var pushType = "mddy_needUpgrade"
 
     /// `g_needUpgrade`: raised by a push, read at the next core action.
@@ -60,7 +60,7 @@ package struct SeedClient: Sendable {
         return reaction
     }
 
-    /// What pops up when the user sends an order. Nothing pops up before.
+    /// The prompt when the user sends an order. Nothing pops up before.
     package func coreAction() -> Prompt {
         guard needUpgrade, let downloadURL else { return .none }
         return .force(downloadURL: downloadURL)
@@ -94,7 +94,7 @@ package struct SeedClient: Sendable {
         return .remind(downloadURL: url)
     }
 
-    // MARK: What Objective-C does
+    // MARK: Objective-C's behaviour
 
     private static func object(_ bytes: some Sequence<UInt8>) -> [String: Any]? {
         (try? JSONSerialization.jsonObject(with: Data(bytes))) as? [String: Any]

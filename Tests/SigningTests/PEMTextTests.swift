@@ -4,7 +4,7 @@ import Testing
 
 @testable import Signing
 
-/// What editors, shells and files of variables make of a PEM text.
+/// The forms that editors, shells and files of variables give a PEM text.
 @Suite struct PEMTextTests {
     static let ways: [(name: String, change: @Sendable (String) -> String)] = [
         ("as it is", { $0 }), ("a byte-order mark", { "\u{FEFF}" + $0 }),

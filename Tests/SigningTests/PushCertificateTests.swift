@@ -6,7 +6,7 @@ import Testing
 
 @testable import Signing
 
-/// What people have in their folders: PEM, DER and PKCS#12 of any age, and what is wrong with it.
+/// Files as people have them: PEM, DER and PKCS#12 of any age, and their faults.
 @Suite("Certificates for pushes")
 struct PushCertificateTests {
     private let files: PushCertificateFiles
@@ -37,7 +37,7 @@ struct PushCertificateTests {
         }
     }
 
-    /// What TLS would be spoken with is the same, whatever it was read from.
+    /// The certificate and the key for TLS are the same from every kind of file.
     private func expectSame(_ certificate: PushCertificate) throws {
         let plain = try files.read(issued)
         #expect(certificate.fingerprint == plain.fingerprint)
@@ -51,7 +51,7 @@ struct PushCertificateTests {
         #expect(certificate.content.topics.map(\.name).count == 3)
     }
 
-    // MARK: What can be read
+    // MARK: Files that can be read
 
     @Test func `PEM, in two files or in one, with the key anywhere in it`() throws {
         try expectSame(read(issued.chain, key: issued.privateKey))
@@ -141,7 +141,7 @@ struct PushCertificateTests {
         #expect(text.contains("openssl pkcs8 -topk8 -provider legacy -provider default -in KEY -out NEW"))
     }
 
-    /// Made by openssl(1) from the first to the last byte, with Apple's extensions as its own configuration spells them.
+    /// openssl(1) makes all of it, with Apple's extensions as its own configuration spells them.
     @Test func `An RSA certificate that openssl has made`() throws {
         let configuration = """
             [req]
@@ -186,7 +186,7 @@ struct PushCertificateTests {
         #expect(certificate.content.alertTopics == ["a.b"] && certificate.content.worlds == [.sandbox])
     }
 
-    // MARK: What cannot
+    // MARK: Files that cannot
 
     @Test func `Each fault says what the file is and what is needed`() throws {
         let other = try files.issue()

@@ -4,7 +4,7 @@ import Signing
 import Testing
 import WireFormat
 
-/// The vectors that the vendors publish (PROTOCOLS 3), and what must not verify.
+/// The vectors that the vendors publish (PROTOCOLS 3), and signatures that must not verify.
 @Suite("Signatures of release tools")
 struct ToolSignatureTests {
     static let hello = Array("Hello, World!".utf8)

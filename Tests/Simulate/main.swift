@@ -16,19 +16,19 @@ struct Arguments {
     var shrinks = true
     var known: String?
     var folder: String?
-    /// In PostgreSQL, on a private server; else in SQLite.
+    /// Whether the store is in PostgreSQL, on a private server; else in SQLite.
     var isInPostgres = false
-    /// Several relays on one store, in a world of their own (`FleetWorld`).
+    /// Whether several relays share one store, in a world of their own (`FleetWorld`).
     var isFleet = false
-    /// How many different rules may be broken before the run ends.
+    /// The number of different broken rules that ends the run.
     var most = 10
-    /// Processes that share the seeds; 1: this one.
+    /// The number of processes that share the seeds; 1: this one.
     var jobs = 1
-    /// Scripts are shrunk, not told.
+    /// Whether scripts are shrunk instead of run as a story.
     var isShrinkingWanted = false
-    /// After so many seconds the search ends, whatever is left of its seeds.
+    /// The search ends after so many seconds, even if seeds are left.
     var seconds: Int?
-    /// One of them: it takes its orders from standard input.
+    /// Whether this process is a worker, which takes its orders from standard input.
     var isWorker = false
 
     init(_ words: ArraySlice<String>) {
@@ -78,7 +78,7 @@ func makeStorage(_ arguments: Arguments) throws -> any SimulatedStorage {
     arguments.isInPostgres ? try PostgresStorage(on: PostgresServer.shared.get()) : try SQLiteStorage()
 }
 
-/// Returns whether a promise broke. What it made, such as the folder of the stores, is gone when it returns.
+/// Returns whether a promise broke. Everything that it made, such as the folder of the stores, is gone when it returns.
 func run(_ arguments: Arguments) throws -> Bool {
     let storage = try makeStorage(arguments)
     if arguments.isFleet {
@@ -108,14 +108,14 @@ func run(_ arguments: Arguments) throws -> Bool {
     return report.hasFound
 }
 
-/// This process, or so many of this very program, whatever has taken its file's place meanwhile.
+/// Returns this process as the worker, or so many processes of this very program, even if its file has been replaced since.
 func makeWorkers(_ histories: some Histories, _ count: Int) throws -> any Workers {
     guard count > 1 else { return OwnWorker(histories) }
     return try WorkerProcesses(
         count, program: "/proc/self/exe", arguments: CommandLine.arguments.dropFirst() + ["--worker"])
 }
 
-/// Many seeds, by this process or by several.
+/// Runs many seeds, in this process or in several.
 func search(_ histories: some Histories, _ arguments: Arguments, known: Set<String> = []) throws -> Bool {
     if arguments.isWorker {
         try WorkerLoop.run(histories)
@@ -130,9 +130,9 @@ func search(_ histories: some Histories, _ arguments: Arguments, known: Set<Stri
     return report.hasFound
 }
 
-/// Scripts and single seeds of several relays.
+/// Runs scripts and single seeds of several relays.
 ///
-/// - Returns: whether a promise broke; nil: neither was asked for.
+/// - Returns: whether a promise broke; nil: no script or seed was given.
 func tellFleet(_ arguments: Arguments, _ storage: any SimulatedStorage) throws -> Bool? {
     var scripts = try arguments.scripts.map { try FleetScript(text: String(contentsOfFile: $0, encoding: .utf8)) }
     if let seed = arguments.seed { scripts.append(FleetScript(seed: seed, length: arguments.length ?? 40)) }

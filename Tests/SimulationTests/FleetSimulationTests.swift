@@ -5,7 +5,7 @@ import Testing
 
 @testable import Simulation
 
-/// Several relays on one store. Tests/Simulation/README.md says how to read what fails here.
+/// Several relays on one store. Tests/Simulation/README.md explains how to read a failure.
 @Suite(.ownThread) struct FleetSimulationTests {
     @Test func seedsHold() throws {
         let storage = try SQLiteStorage()
@@ -21,9 +21,10 @@ import Testing
         }
     }
 
-    /// A relay whose lease is over in a slow store, a killed leader, an owner that stands still for longer than its lease, a relay that starts
-    /// over a slow store when all are dead, a relay that stands still for a second while its way is cut for eleven, a relay that sends for a
-    /// project, lives, and waits for the store while another one is well.
+    /// A relay whose lease ends in a slow store, a killed leader, an owner that stands still for longer than its lease, two relays
+    /// that are both cut off for 15 s, a relay that starts over a slow store when all are dead, a relay that stands still for a
+    /// second while its connection is cut for eleven, a relay that sends for a project, lives, and waits for the store while
+    /// another one is well.
     @Test(arguments: [
         "fleet devices=120 pace=5 latency=200\nstart 2 65\nbump 2 91\nslow 0 85\npass 0 5\n",
         "fleet devices=40 latency=3000 streams=1\nbump 0 90\nkill 0 0\npass 0 4\npass 0 5\n",

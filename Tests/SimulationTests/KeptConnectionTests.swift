@@ -9,13 +9,13 @@ import UpgradeRules
 
 @testable import Simulation
 
-/// What is kept of SQLite from one life of a relay to the next (`Tests/CFaultyVFS/kept_connections.c`).
+/// SQLite connections that are kept from one life of a relay to the next (`Tests/CFaultyVFS/kept_connections.c`).
 @Suite struct KeptConnectionTests {
     /// The store asks for SQLite's extended result codes, and the other program does not.
     @Test func aConnectionThatIsKeptGoesToWhoAsksForTheSame() throws {
         let storage = try SQLiteStorage()
         try storage.clear()
-        // It is closed, and kept, before the store is opened.
+        // The connection is closed, and kept, before the store is opened.
         _ = try storage.otherProgram()
         let store = try open(storage)
         defer { store.close() }
@@ -24,7 +24,7 @@ import UpgradeRules
         #expect(error.map { "\($0)" }?.contains("SQLite 778") == true, "\(error.map { "\($0)" } ?? "")")
     }
 
-    /// What the registry is read from is read again where any of it was written, by whomever, and only there.
+    /// The registry is read again only when its tables were written, by any program.
     @Test func theRegistryIsKnownToBeAnother() throws {
         let storage = try SQLiteStorage()
         try storage.clear()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Simulation
 
-/// The model of the ledger complains where it must. One that never does proves nothing.
+/// The model of the ledger reports the faults that it should. A model that never complains proves nothing.
 @Suite struct LedgerModelTests {
     private var model = Model()
 
@@ -88,7 +88,7 @@ import Testing
         #expect(tells(row("accepted")) == ["ledger.user"])
     }
 
-    /// Whether it was recorded when the process died nobody outside sees: the ledger says.
+    /// If the process dies, it cannot be seen from outside whether the answer was recorded: the ledger shows it.
     @Test mutating func whatMayBeRecordedIsOneOfTwo() {
         model.learn(answer(.taken, nil), of: "c", isOneOfTwo: false, isSure: false)
         #expect(tells(row("accepted")).isEmpty)

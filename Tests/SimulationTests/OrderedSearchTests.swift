@@ -5,7 +5,7 @@ import Testing
 
 @testable import Simulation
 
-/// Seeds among several workers: what is found is what one finds.
+/// A search with several workers finds the same as one worker.
 @Suite struct OrderedSearchTests {
     /// Histories that break promises by their seed's digits, and scripts that break one by two of their steps.
     private struct Toys: Histories {
@@ -42,7 +42,7 @@ import Testing
         func command(seed: UInt64) -> String { "" }
     }
 
-    /// Four orders at once, of which any may be done first.
+    /// Four orders at once, any of which may be done first.
     private final class Disorderly: Workers {
         private var orders: [Order] = []
         private var dice: SeededGenerator
@@ -109,7 +109,7 @@ import Testing
 
     // MARK: Processes
 
-    /// A worker that ends in the middle of an order has broken a promise, and another takes its place.
+    /// A worker that ends in the middle of an order has broken a promise, and is replaced.
     @Test(.ownThread) func theEndOfAWorkerIsItsVerdict() throws {
         let shell = try WorkerProcesses(2, program: "/bin/sh", arguments: ["-c", "read order; kill -ILL $$"])
         let orders: Set<Order> = [.seed(1, known: []), .seed(2, known: [])]

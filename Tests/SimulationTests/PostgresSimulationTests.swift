@@ -14,8 +14,8 @@ struct PostgresSimulationTests {
         Simulation(storage: try PostgresStorage(on: PostgresServer.shared.get()))
     }
 
-    /// The mended faults that have to do with the store, on the other one: a third of them, others in each run. The rest is decided above
-    /// the stores.
+    /// The mended faults that concern the store, on PostgreSQL: a third of them, chosen anew in each run. The other faults do not
+    /// depend on the store.
     @Test func whatWasMendedHolds() throws {
         let simulation = try Self.simulation()
         let ofStores: Set<OperationKind> = [.diskFails, .crash, .kill, .otherProgram, .deleteRows, .prune, .backUp]
@@ -43,14 +43,14 @@ struct PostgresSimulationTests {
         }
     }
 
-    /// All that people, phones, push services and receivers see is the same, line by line.
+    /// Everything that people, phones, push services and receivers see is the same, line by line.
     @Test func aHistoryIsTheSameOnBothStores() throws {
         let (one, other) = (try Simulation(), try Self.simulation())
         for seed: UInt64 in 31...35 {
             var drawing = Drawing(seed: seed)
             var script = drawing.script(length: 40)
-            // A disk fails at another place of each, only SQLite makes backups, only PostgreSQL keeps outcomes of a device whose row is
-            // gone, and each prunes in other steps, between which somebody may act.
+            // A disk fails at another place of each store, only SQLite makes backups, only PostgreSQL keeps outcomes of a device
+            // whose row is gone, and each store prunes in other steps, between which another operation may run.
             let unlike: [OperationKind] = [.diskFails, .diskWorks, .crash, .backUp, .deleteRows, .prune]
             script.operations.removeAll { unlike.contains($0.kind) }
             let (lines, otherLines) = (try Self.lines(script, on: one), try Self.lines(script, on: other))
@@ -60,7 +60,7 @@ struct PostgresSimulationTests {
         }
     }
 
-    /// Without the numbers of devices, which PostgreSQL leaves out now and then.
+    /// Leaves out the numbers of devices, some of which PostgreSQL skips.
     private static func lines(_ script: Script, on simulation: Simulation) throws -> [String] {
         try simulation.run(script, isStoryWanted: true).lines.map {
             $0.replacing(/push ([0-9a-f]{8}-[0-9a-f]{4})-[0-9a-f-]+/) { "push \($0.output.1)" }

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Simulation
 
-/// The real relay in its simulated world: what was ever found, and what nobody has thought of. Tests/Simulation/README.md says how
-/// to read what fails here.
+/// The real relay in its simulated world: every fault that was ever found, and new seeds. Tests/Simulation/README.md explains how
+/// to read a failure.
 @Suite struct SimulationTests {
     static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "Simulation")
@@ -17,9 +17,9 @@ import Testing
 
     private static func known() throws -> Set<String> { Set(try scripts("Known").map(\.rule)) }
 
-    // MARK: What was found
+    // MARK: Faults that were found
 
-    /// Each fault that was mended, as the script that it was found by.
+    /// Each mended fault, as the script by which it was found.
     @Test(.ownThread) func whatWasMendedHolds() throws {
         let simulation = try Simulation()
         for kept in try Self.scripts("Kept") {
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// Each fault that is known and not mended yet. One that does not fail any more goes from Known to Kept.
+    /// Each fault that is known and not mended yet. A script that no longer fails goes from Known to Kept.
     @Test(.ownThread) func whatIsKnownFails() throws {
         let simulation = try Simulation()
         for known in try Self.scripts("Known") {
@@ -50,15 +50,15 @@ import Testing
         #expect(relay == nil && cache == nil && board == nil)
     }
 
-    // MARK: What nobody has thought of
+    // MARK: Seeds
 
-    /// Side by side: each part on a thread of its own, with a store of its own.
+    /// Each part runs on its own thread, with its own store.
     @Test(.ownThread, arguments: [1...40, 41...80] as [ClosedRange<UInt64>])
     func fixedSeedsHold(_ seeds: ClosedRange<UInt64>) throws {
         try run(seeds: seeds, length: 40)
     }
 
-    /// Others in each run.
+    /// New seeds in each run.
     @Test(.ownThread, arguments: 0..<2) func freshSeedsHold(part: UInt64) throws {
         let base = UInt64(Date().timeIntervalSince1970) + part * 8
         try run(seeds: base...(base + 7), length: 30)
@@ -80,7 +80,7 @@ import Testing
 
     // MARK: Replay
 
-    /// Byte for byte, also where dictionaries hash otherwise: in another process.
+    /// The same byte for byte, also in another process, where dictionaries hash differently.
     @Test(.ownThread) func aSeedIsTheSameInEachProcess() throws {
         let program = try #require(
             [Bundle.main.bundleURL, Bundle.main.bundleURL.deletingLastPathComponent()]
@@ -102,7 +102,7 @@ import Testing
         #expect(traces.count == 1, "\(traces.sorted())")
     }
 
-    /// Neither what SQLite keeps of the life before nor of the history before is seen in a history.
+    /// SQLite's kept connections, from the life or the history before, change no history.
     @Test(.ownThread) func keptConnectionsChangeNoHistory() throws {
         let (kept, new) = (try Simulation(), try Simulation(keepsConnections: false))
         for seed: UInt64 in 21...28 {
@@ -134,7 +134,7 @@ import Testing
         do { _ = try Script(text: text) } catch let thrown { #expect("\(thrown)" == error) }
     }
 
-    /// A world whose requirement is pushed against its gate: the model must say so. A model that never complains proves nothing.
+    /// A requirement is pushed against its gate: the model must report it. A model that never complains proves nothing.
     @Test func theModelNoticesAPushAgainstTheGate() {
         var model = Model()
         model.now = 1_000_000
@@ -172,7 +172,7 @@ import Testing
         #expect(act.fault(in: ["campaign.resume": 1, "campaign.hurry": 1]) == nil)
     }
 
-    /// The guide has each promise, and each script breaks one that there is.
+    /// The guide has each promise, and each script breaks an existing one.
     @Test func theGuideHasEachPromise() throws {
         let guide = try String(contentsOf: Self.folder.appending(path: "README.md"), encoding: .utf8)
         for promise in Promise.all {
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    /// A patch that undoes a fix is worth nothing once it does not apply any more.
+    /// A patch that undoes a fix is worthless once it no longer applies.
     @Test func theMutantsApply() throws {
         let root = Self.folder.deletingLastPathComponent().deletingLastPathComponent()
         guard FileManager.default.fileExists(atPath: root.appending(path: ".git").path) else { return }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Simulation
 
-/// How near a wave has to come to its percentage.
+/// The bounds within which a wave must hold its percentage.
 @Suite struct WaveSharesTests {
     @Test func theTailIsExact() {
         func tail(_ count: Int, _ users: Int, _ share: Double) -> Double {
@@ -15,11 +15,11 @@ import Testing
         #expect(tail(5, 10, 0.5) == 0.623046875)
         #expect(abs(tail(10, 10, 0.1) / 1e-10 - 1) < 1e-9)
         #expect(abs(tail(1, 120, 0.1) - 1) < 1e-5)
-        // One of the first and both of the others, or both of the first and one of the others, or all.
+        // One of the first and both of the second, or both of the first and one of the second, or all.
         #expect(WaveShares.tail(3, of: [(2, 0.5), (2, 0.25)]) == 0.5 * 0.0625 + 0.25 * 0.375 + 0.25 * 0.0625)
     }
 
-    /// Six users a campaign may all be in the first two waves, and not those of six campaigns.
+    /// The six users of one campaign may all be in its first two waves; those of six campaigns may not.
     @Test func campaignsAreSeenTogether() {
         var all: [WaveShares] = []
         for _ in 0..<6 {
@@ -40,10 +40,10 @@ import Testing
     }
 
     @Test func aShareThatIsDoubledIsSeen() {
-        // All are within the first two waves, which are to hold a half.
+        // All are within the first two waves, which should hold half.
         var shares = WaveShares(ends: [10, 50, 100], users: 40)
         let faults = (0..<40).compactMap { shares.pushes(inWave: $0 < 8 ? 1 : 2) }
-        // (780 + 40 + 1) / 2^40 is 7 in 10^10; one user less, and it is 10^-8.
+        // (780 + 40 + 1) / 2^40 is 7 in 10^10; with one user less it is 10^-8.
         #expect(faults.first == "its first 50 % hold 38 of 40 users")
     }
 

@@ -2,16 +2,16 @@
 package import PushSimulator
 import WireFormat
 
-/// What bare mode answers to whatever it is asked: frames of HTTP/2 as they go out, but for the stream that they name.
+/// The answers of bare mode to any request: HTTP/2 frames that are complete except for their stream.
 package struct BareAnswers: Sendable {
     struct Answer {
-        /// HEADERS, and DATA where it has a body.
+        /// HEADERS, followed by DATA if the answer has a body.
         var bytes: [UInt8]
-        /// Where DATA begins; 0: there is none.
+        /// Where DATA begins; 0: there is no DATA.
         var secondFrame = 0
     }
 
-    /// To the first request of a connection, which may be one for an access token.
+    /// The answer to the first request of a connection, which may be one for an access token.
     let first: Answer
     let later: Answer
 

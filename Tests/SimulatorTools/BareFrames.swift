@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The server's end of an HTTP/2 connection in bare mode (RFC 9113): frames are told apart by their heads, and every request
-/// gets one and the same answer: `BareAnswers`.
+/// The server's end of an HTTP/2 connection in bare mode (RFC 9113): it reads only the heads of frames, and gives every request the
+/// same answer: `BareAnswers`.
 ///
-/// This judges nothing: no header block is decoded, no body is kept, no stream is remembered, and a client that breaks the
-/// protocol is mostly not told so. It is there to cost less than the sender that is measured against it. Pure.
+/// It judges nothing: it decodes no header block, keeps no body, remembers no stream, and mostly does not report a client's
+/// protocol error. It must cost less than the sender that is measured against it. Pure.
 package struct BareFrames {
-    /// What is to be written, in order.
+    /// The bytes to write, in order.
     package var output: [UInt8] = []
-    /// Streams whose request has ended; emptied by the caller, who answers them.
+    /// Streams whose request has ended. The caller answers them and empties this.
     package var ended: [UInt32] = []
-    /// Most streams that were open at once. One that its client gives up stays open.
+    /// The most streams that were open at once. A stream that its client gives up counts as open.
     package private(set) var mostStreams = 0
     private var openStreams = 0
     private var highestStream: UInt32 = 0
-    /// Bytes of DATA that the client has not been given back in its window.
+    /// The bytes of DATA that have not been returned to the client's window yet.
     private var received: UInt32 = 0
 
-    /// What the next bytes are, with its size.
+    /// The part of the input that comes next, with its size.
     private enum Part: Int {
         /// RFC 9113, 3.4.
         case preface = 24
@@ -28,9 +28,9 @@ package struct BareFrames {
     }
 
     private var part = Part.preface
-    /// The beginning of `part`, where the rest has not come yet.
+    /// The beginning of `part`, while the rest is missing.
     private var kept: [UInt8] = []
-    /// Bytes of a payload that nobody needs.
+    /// The remaining bytes of a payload to skip.
     private var skipped = 0
 
     private let answers: BareAnswers
@@ -44,7 +44,7 @@ package struct BareFrames {
 
     // MARK: Bytes in
 
-    /// - Returns: false where the connection cannot go on.
+    /// - Returns: false if the connection cannot go on.
     package mutating func receive(_ bytes: borrowing Span<UInt8>) -> Bool {
         var at = 0
         while at < bytes.count {
@@ -90,14 +90,14 @@ package struct BareFrames {
 
     private mutating func frame(_ head: borrowing Span<UInt8>) -> Bool {
         let length = UInt32(head[0]) << 16 | UInt32(head[1]) << 8 | UInt32(head[2])
-        // More than SETTINGS_MAX_FRAME_SIZE, which nobody has raised (RFC 9113, 4.2).
+        // More than SETTINGS_MAX_FRAME_SIZE, which is not raised here (RFC 9113, 4.2).
         guard length <= 16_384 else { return false }
         skipped = Int(length)
         let (type, flags) = (head[3], head[4])
         switch type {
         case Frame.headers, Frame.data:
             let stream = UInt32(head[5]) << 24 | UInt32(head[6]) << 16 | UInt32(head[7]) << 8 | UInt32(head[8])
-            // Others on a stream that was there before are trailers.
+            // HEADERS on an earlier stream are trailers.
             if type == Frame.headers, stream > highestStream {
                 highestStream = stream
                 openStreams += 1
@@ -115,7 +115,8 @@ package struct BareFrames {
         return true
     }
 
-    /// Half of the connection's window at a time (RFC 9113, 6.9). A stream's own is never given back: a push is far smaller.
+    /// Returns the connection's window once half of it is used (RFC 9113, 6.9). A stream's own window is never returned: a push is
+    /// far smaller.
     private mutating func giveBack(_ length: UInt32) {
         received += length
         guard received >= 65_535 / 2 else { return }
@@ -125,7 +126,7 @@ package struct BareFrames {
 
     // MARK: Answers
 
-    /// Once for each stream that has ended.
+    /// Must be called once for each stream that has ended.
     package mutating func answer(_ stream: UInt32) {
         openStreams -= 1
         if stream == 1 {
@@ -135,7 +136,7 @@ package struct BareFrames {
         }
     }
 
-    /// Not of the whole: the answer would be copied first.
+    /// Borrows the one answer: a method on `self` would copy it first.
     private static func append(_ answer: borrowing BareAnswers.Answer, of stream: UInt32, to output: inout [UInt8]) {
         let start = output.count
         output += answer.bytes

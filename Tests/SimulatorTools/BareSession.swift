@@ -2,7 +2,7 @@
 
 package import PushSimulator
 
-/// Every request is accepted and counted, whatever it holds; requests for access tokens too. There are no faults and no record.
+/// Accepts and counts every request, whatever it contains, also those for access tokens. There are no faults and no record.
 package final class BareSession: SimulatorSession {
     private let judge: RequestJudge
     private let delaysAnswers: Bool
@@ -15,7 +15,7 @@ package final class BareSession: SimulatorSession {
         frames = BareFrames(maximumStreams: UInt32(judge.maximumStreams), answers: answers)
     }
 
-    /// Has all of a simulator's connections answered so.
+    /// Makes all of a simulator's connections answer in this way.
     package static func answer(_ configuration: inout SimulatorConfiguration) {
         let answers = BareAnswers(configuration.service)
         let delaysAnswers = configuration.latency > .zero
@@ -39,7 +39,7 @@ package final class BareSession: SimulatorSession {
         swap(&output, &frames.output)
     }
 
-    /// A client ends its connection itself.
+    /// The client ends its connection itself.
     package var isOver: Bool { false }
 
     package func takeDelayed() -> [DelayedAnswer] {

@@ -2,30 +2,30 @@
 package import PushSimulator
 import Synchronization
 
-/// What one kind of fault came to. Times in milliseconds.
+/// The figures of one kind of fault. Times are in milliseconds.
 package struct FaultFigures: Sendable, Equatable {
     /// How often it happened.
     package var times = 0
-    /// The pushes that it hit: one, or all that were in flight on the connection.
+    /// The pushes that it hit: one push, or all that were in flight on the connection.
     package var pushes = 0
-    /// Pushes that it had hit and that were accepted afterwards.
+    /// The pushes that it had hit and that were accepted afterwards.
     package var acceptedLater = 0
-    /// Of those, the ones that had been accepted before: their first answer was lost with the fault.
+    /// The pushes that were accepted again, because the answer to their first acceptance was lost with this fault.
     package var acceptedAgain = 0
-    /// From the fault until a push that it hit was accepted: the longest and the sum.
+    /// The time from the fault until a push that it hit was accepted: the longest and the sum.
     package var longestWait: Int64 = 0
     package var totalWait: Int64 = 0
-    /// From the fault until any push was accepted: the longest.
+    /// The time from the fault until any push was accepted: the longest.
     package var longestPause: Int64 = 0
 
     package init() {}
 }
 
-/// Follows each push that a fault of the script's shares hit until it is accepted after all.
+/// Follows each push that a fault of the script's shares hit, until it is accepted after all.
 ///
-/// Filled on the simulator's thread, read from any.
+/// Filled on the simulator's thread; may be read from any thread.
 package final class FaultJournal: FaultWitness {
-    /// What became of one push, by the 8-byte hash of its apns-id.
+    /// The state of one push, by the 8-byte hash of its apns-id.
     private struct Hit {
         var fault: RequestFault
         var at: Int64
@@ -48,7 +48,7 @@ package final class FaultJournal: FaultWitness {
 
     package var figures: [RequestFault: FaultFigures] { state.withLock { $0.figures } }
 
-    /// The last fault that hit the push, or may have, if it has not been accepted since.
+    /// Returns the last fault that hit the push, or may have hit it, if the push has not been accepted since.
     package func openFault(ofID id: String) -> RequestFault? {
         let id = ShortHash.ofToken(Array(id.utf8))
         return state.withLock { ($0.hits[id] ?? $0.doubts[id])?.fault }

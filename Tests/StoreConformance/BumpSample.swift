@@ -3,10 +3,10 @@ import RelayEngine
 package import RelayStore
 import UpgradeRules
 
-/// A bump that breaks one rule, with what the same is in a body and in another program's row.
+/// A bump that breaks one rule, and the same fault in another program's row.
 package struct BumpSample: Sendable, CustomStringConvertible {
     package let rule: BumpRules.Rule
-    /// The field that is refused, or how its path begins.
+    /// The refused field, or the beginning of its path.
     package let field: String
     package let inBump: @Sendable (inout VersionBump) -> Void
     /// nil: a row of `version` has no such thing, or the schema refuses it.
@@ -80,7 +80,7 @@ package struct BumpSample: Sendable, CustomStringConvertible {
 // MARK: Another program's row, in a database
 
 extension BumpSample {
-    /// The statement by which another program writes it; nil where the table has no such thing, or its CHECKs refuse it.
+    /// The statement by which another program writes the row; nil if the table has no such thing, or its CHECKs refuse it.
     package func statement(for app: AppKey) -> String? {
         guard let inRow, rule != .messageHasFewLanguages, rule != .codeIsInRange else { return nil }
         var row = Requirement(
@@ -94,7 +94,7 @@ extension BumpSample {
             .map(literal).joined(separator: ", ") + ")"
     }
 
-    /// Holds that a row which breaks the rule waits with the reason, in a store of any kind.
+    /// Checks that a row which breaks the rule waits with the reason, in a store of any kind.
     package static func hold(
         _ sample: BumpSample, in store: any RelayStore, administer: (String) throws -> Void
     ) throws {
@@ -119,7 +119,7 @@ extension BumpSample {
         } catch is RequirementRefusal {}
     }
 
-    /// Holds that a text which another program spoils, of what is in force, is not said.
+    /// Checks that a text of a version in force is not shown any more once another program has spoiled it.
     package static func holdSpoiled(in store: any RelayStore, administer: (String) throws -> Void) throws {
         let app = AppKey(app: "com.example.app", platform: .ios)
         let now = Timestamp(seconds: 1_700_000_000)

@@ -60,7 +60,7 @@ extension ConformanceCase {
                 try subject.login(number, "2.0")
                 if number == 0 { try subject.store.planShards(campaign.key, shardSize: 9, waves: nil, at: subject.now) }
             }
-            // Nobody told this one, and these came too late for the campaign.
+            // This one was not notified, and these came too late for the campaign.
             try subject.store.sawVersion(
                 try subject.version("2.0"), app: subject.app, token: subject.token(2), at: subject.now)
             try subject.store.register([subject.registration(9, version: try subject.version("1.0"))], at: subject.now)
@@ -83,7 +83,7 @@ extension ConformanceCase {
             let record = try subject.record(campaign.key)
             try same(record.figures.reach, expected)
             try same([record.figures.upgraded, record.alreadyCurrent, record.toUpgrade], [2, 1, 4])
-            // What is over waits for nobody.
+            // A campaign that is over waits for no device.
             _ = try subject.store.move(campaign.key, .cancelled, at: subject.now)
             try same(try subject.store.check { _ in true }, [], "faults")
         },
@@ -118,7 +118,7 @@ extension ConformanceCase {
             try subject.login(1, "2.0")
             try same(try store.followAdoption(at: subject.now + .seconds(60)), 0, "within the minute")
             try same(try store.followAdoption(at: subject.now + .seconds(180)), 1)
-            // Completed campaigns are followed on.
+            // Completed campaigns are still followed.
             _ = try store.move(campaign.key, .drained, at: subject.now)
             try subject.login(3, "2.0")
             try same(try store.followAdoption(at: subject.now + .seconds(240)), 1)
@@ -182,13 +182,13 @@ extension ConformanceCase {
         ConformanceCase("a device that is pruned is forgotten as one that was told") { subject in
             _ = try subject.mixed()
             let store = subject.store
-            // It came after the audience was cut, and nothing else names it.
+            // The device came after the audience was cut, and nothing else names it.
             try store.register([subject.registration(40, version: try subject.version("1.0"))], at: subject.now)
             try subject.login(40, "1.0")
             let campaign = try present(try store.newestCampaigns().first, "the campaign")
             try same(campaign.figures.reach.toldAtLogin, 1)
             _ = try store.removeDevice(subject.app, token: subject.token(40))
-            // The campaign ended later than what is taken away, and its ledger stays.
+            // The campaign ended after the limit of this pruning, and its ledger stays.
             let late = Timestamp(seconds: 7_000_000_000)
             _ = try store.move(campaign.key, .cancelled, at: late)
             let report = try store.prune(before: late - .seconds(10), at: late + .seconds(4000)) { _ in true }
@@ -217,7 +217,7 @@ extension Subject {
         return try record(campaign.key)
     }
 
-    /// A login of a device of that version, which is told to upgrade where it is below 2.0.
+    /// A login of a device of that version, which is notified to upgrade if it is below 2.0.
     fileprivate func login(_ number: Int, _ text: String) throws {
         let (seen, required) = (try version(text), try version("2.0"))
         let told = seen < required ? try store.version(of: app)?.requirements.live(required)?.id : nil

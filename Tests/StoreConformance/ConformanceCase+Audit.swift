@@ -3,7 +3,7 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
-/// Who did what.
+/// The audit trail: each act with its actor.
 extension ConformanceCase {
     static let audit: [ConformanceCase] = [
         ConformanceCase("who raised a version, and what became of its campaign, is in the audit trail") { subject in
@@ -69,7 +69,7 @@ extension ConformanceCase {
             try check(try !store.clearAlert(of: subject.app, at: subject.now), "there is none")
             try check(try !store.removeDevice(subject.app, token: subject.token(1)), "there is none")
             try same(try store.eraseUser("138") { _ in true }, UserErasure())
-            // The same again is no change.
+            // The same act again changes nothing.
             try subject.bump(VersionBump(app: subject.app, required: try subject.version("2.0.0")))
             try same(try store.audit(AuditFilter(), before: nil, limit: 99).count, count)
         },

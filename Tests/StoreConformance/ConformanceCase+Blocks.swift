@@ -3,7 +3,7 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
-/// Single versions that must be left, as a store keeps them and counts who obeys.
+/// Single versions that must be left, as a store keeps them and counts the devices that obey.
 extension ConformanceCase {
     static let blocks: [ConformanceCase] = [
         ConformanceCase("a block has a campaign of its own beside the floor's, and is told from that everywhere") {
@@ -48,7 +48,7 @@ extension ConformanceCase {
                     : LedgerRow(device: device.id, state: .accepted, attempts: 1)
             }
             try subject.commit([commit], at: subject.now)
-            // Told at login, and by its own requirement: a floor of the same version has another.
+            // Notified at login, by the block's own requirement: a floor of the same version has another.
             try subject.store.sawVersions(
                 [
                     Sighting(

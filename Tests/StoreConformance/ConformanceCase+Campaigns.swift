@@ -238,7 +238,7 @@ extension ConformanceCase {
 }
 
 extension Subject {
-    /// - Returns: false where it was refused.
+    /// - Returns: false if it was refused.
     fileprivate func resume(_ campaign: CampaignKey, whateverTheHour actor: Signature) throws -> Bool {
         var surroundings = RequirementMachine.Surroundings(now: now)
         surroundings.isUrgent = true

@@ -3,9 +3,10 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
-/// An act carries what was confirmed, and the transaction that decides holds it against what is there (DESIGN, rule 13).
+/// An act carries the facts that a person confirmed, and the transaction that decides compares them with the store (DESIGN,
+/// rule 13).
 extension ConformanceCase {
-    /// Another value for each fact, and the one that says that there was nothing.
+    /// Copies of `shown` with another value for the fact, and with `.nothing` if it had one.
     private static func otherThan(_ shown: Shown, _ fact: Shown.Fact) -> [Shown] {
         let values: [Shown.Value] =
             switch shown.facts[fact] ?? .nothing {
@@ -20,7 +21,8 @@ extension ConformanceCase {
         }
     }
 
-    /// Does an act with each of its facts changed, which is refused with that one and changes nothing; then as it was shown.
+    /// Repeats an act with each of its facts changed, which is refused for that fact and changes nothing; then does it as
+    /// shown.
     private static func hold(
         _ subject: Subject, _ about: ActSubject, of campaign: CampaignKey? = nil,
         _ deed: (Signature) throws -> Void
@@ -123,7 +125,7 @@ extension ConformanceCase {
             try same([shown.facts[.wave], shown.facts[.state]], [.number(2), .text("suspended")])
             var wave = Shown()
             wave.facts[.wave] = .number(2)
-            // By the number of the wave alone, too, and whether it has begun already or is about to.
+            // Confirmed by the number of the wave alone, too, whether the wave has begun already or is about to.
             var approvals = 0
             for carried in [shown, wave, shown, wave] {
                 do {
@@ -135,7 +137,7 @@ extension ConformanceCase {
                     try check(isMoved, "the first one is taken")
                     approvals += 1
                 } catch is StaleConfirmation {
-                    // What the dispatcher does then, once: nobody has let another wave begin.
+                    // Does the dispatcher's next step, unless another wave has begun already.
                     guard try subject.record(campaign.key).figures.waves.current?.number == 0 else { continue }
                     try subject.store.beginNextWave(campaign.key, at: subject.now)
                     try subject.store.endWave(campaign.key, at: subject.now)
@@ -168,7 +170,7 @@ extension ConformanceCase {
             try hold(subject, .alert(subject.app)) { actor in
                 try subject.store.setAlert(alert("Caf\u{E9} "), by: try present(actor.principal, "who"))
             }
-            // Equal to `String`, and not to a person's bytes.
+            // Equal as `String`, but not in the bytes that a person saw.
             for text in ["Cafe\u{301} ", "Caf\u{E9}"] {
                 let shown = Shown([.text: .text(text)])
                 do {

@@ -3,14 +3,14 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
-/// Dead tokens in the order in which the relay learnt of them.
+/// Dead tokens in the order in which the relay learned of them.
 extension ConformanceCase {
     static let dead: [ConformanceCase] = [
         ConformanceCase("dead tokens are listed in the order in which they were learnt of, also by a clock set back") {
             subject in
             try subject.registerDevices(6)
             try same(try subject.dead(), [])
-            // The push service's own time is not what they go by.
+            // The push service's own time does not order them.
             try subject.kill([4, 1], since: .seconds(5), at: subject.now + .seconds(10))
             let first = try subject.deadDevices()
             try same(try subject.dead(), [4, 1])
@@ -44,7 +44,7 @@ extension ConformanceCase {
             let last = try present(try subject.deadDevices().last, "the last one").place
             try subject.kill([0], since: .seconds(3), at: subject.now + .seconds(3))
             try same(try subject.dead(after: last), [0])
-            // A removed one that is registered and dies is one that dies.
+            // A removed device that is registered again and dies is listed.
             try subject.store.register([subject.registration(1)], at: later)
             try subject.kill([1], since: .seconds(9), at: subject.now + .seconds(9))
             try same(try subject.dead(after: last), [0, 1])
@@ -74,7 +74,7 @@ extension ConformanceCase {
             try same(Set(try subject.dead()), [7, 1])
             try take([line(0, dead: 6), line(7, dead: 9, registered: 8)])
             try same(Set(try subject.dead(after: last)), [1, 0, 7], "dead again")
-            // Many new ones at a time, as a driver may take another way.
+            // Many new ones at a time, for which a driver may take another way.
             try take((1000..<1200).map { line($0, dead: $0 < 1150 ? 3 : nil) })
             try same(try subject.dead(limit: 999).count, 4 - 1 + 150)
         },
@@ -97,7 +97,7 @@ extension ConformanceCase {
             try same(listed.map(\.type), ["devices.dead", "devices.dead"])
             try same(listed.map(\.app), [subject.app, subject.app])
             try same(listed.map(\.campaign), [nil, nil])
-            // Alive again by the time that it is sent.
+            // Alive again before the event is sent.
             try subject.store.register([subject.registration(5, telephone: "1385")], at: subject.now + .seconds(4))
             let events = try subject.events()
             try same(events.map(\.type), [EventType.dead, .dead])
@@ -135,12 +135,12 @@ extension Subject {
         try store.deadDevices(of: app, after: place, limit: limit)
     }
 
-    /// Their numbers.
+    /// The numbers of the dead devices.
     func dead(after place: DeadPlace = DeadPlace(order: 0), limit: Int = 99) throws -> [Int] {
         try deadDevices(after: place, limit: limit).compactMap { Int($0.record.registration.token, radix: 16) }
     }
 
-    /// A push service calls the tokens of these devices dead.
+    /// Makes a push service call the tokens of these devices dead.
     func kill(_ numbers: [Int], since: Duration, at time: Timestamp) throws {
         let campaign = try store.campaigns(before: nil, limit: 1).first ?? announce()
         let retirements = try numbers.map {

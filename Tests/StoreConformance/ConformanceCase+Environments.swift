@@ -4,7 +4,7 @@ import RelayStore
 import UpgradeRules
 
 extension ConformanceCase {
-    /// Production and sandbox are two services: what one has to do is its own.
+    /// Production and sandbox are two services: each has its own work.
     static let environments: [ConformanceCase] = [
         ConformanceCase("shards are planned for each environment, and leased by it") { subject in
             try subject.registerDevices(60) { $0 % 3 == 0 ? .sandbox : .production }
@@ -47,7 +47,7 @@ extension ConformanceCase {
                 try subject.registerDevices(48, app: app) { $0 % 4 == 1 ? .sandbox : .production }
                 let campaign = try subject.announce(app: app)
                 try subject.store.planShards(campaign.key, shardSize: 9, waves: nil, at: subject.now)
-                // After each batch some move, in both directions, behind and before the cursors.
+                // After each batch some devices move, in both directions, behind and before the cursors.
                 var step = 0
                 let turns = try subject.sendAll(campaign) {
                     step += 1
@@ -93,7 +93,7 @@ extension ConformanceCase {
                 try ([0, 1, 2, 3, 4] + Array(10..<20) + [29]).map { try subject.device($0).id })
             let production = try present(try subject.open(second.key).first, "a shard")
             try same(try subject.read(production).count, 14)
-            // The first was superseded, and lists each once.
+            // The first campaign was superseded, and lists each device once.
             try same(try subject.pages(first).map(\.device), try (0..<30).map { try subject.device($0).id })
             try same(try subject.counts(first.key).cancelled, 30)
             try same(try subject.store.check { _ in true }, [], "faults")
@@ -128,7 +128,7 @@ extension ConformanceCase {
             try same(try due(.sandbox, after: 9), Array(devices[..<15]))
             try same(
                 [try next(.production), try next(.sandbox)], [subject.now + .seconds(5), subject.now + .seconds(1)])
-            // One is handed to the other, the rest of the sandbox is over.
+            // One is handed to production, the rest of the sandbox is over.
             let moved = LedgerRow(
                 device: devices[0], state: .retrying, attempts: 1, nextAttemptAt: subject.now, environment: .production)
             let rest = devices[1..<15].map {
@@ -164,7 +164,7 @@ extension ConformanceCase {
                         telephone: nil, token: subject.token(number), after: nil, limit: 1)
                     try same(list, all.filter { $0.token == subject.token(number) })
                 }
-                // Who comes up to the requirement counts, of whichever environment.
+                // A device that comes up to the requirement counts, in either environment.
                 let version = try subject.version(required)
                 for number in 0..<6 {
                     try subject.store.sawVersion(
@@ -243,7 +243,7 @@ extension ConformanceCase {
 }
 
 extension Subject {
-    /// Registers devices 0..<count of the app, each in the environment that `environment` says.
+    /// Registers devices 0..<count of the app, each in its `environment`.
     func registerDevices(
         _ count: Int, app other: AppKey? = nil, environment: (Int) -> PushEnvironment
     ) throws {
@@ -285,9 +285,9 @@ extension Subject {
     }
 
     /// Sends a campaign as a fan-out of two services does: each reads its own shards and retries, a few devices at a time, and
-    /// hands to the other whom it finds there by now.
+    /// hands devices that have moved to the other service.
     ///
-    /// - Parameter draw: nil where the campaign has no waves.
+    /// - Parameter draw: nil if the campaign has no waves.
     /// - Returns: how often each device was sent to.
     func sendAll(
         _ campaign: CampaignRecord, in draw: WaveDraw? = nil, afterBatch: () throws -> Void = {}

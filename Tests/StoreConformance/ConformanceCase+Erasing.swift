@@ -3,7 +3,7 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
-/// One user's data: found, and forgotten.
+/// One user's data: found, and erased.
 extension ConformanceCase {
     static let erasing: [ConformanceCase] = [
         ConformanceCase("a user's devices are found in every app, page by page, and so is a token") { subject in
@@ -31,7 +31,7 @@ extension ConformanceCase {
             try subject.registerDevices(6)
             let first = try subject.announce("1")
             let shard = try subject.onlyShard(first)
-            // Some as rows, some in a batch.
+            // Some are stored as rows, some in a batch.
             let commit = try subject.batch(shard) { device in
                 device.id % 3 == 0
                     ? LedgerRow(device: device.id, state: .rejected, attempts: 1, reason: "Busy")
@@ -70,14 +70,14 @@ extension ConformanceCase {
             try same(try subject.counts(second.key), counts)
             try same(try subject.store.check { _ in true }.map(\.detail), [])
 
-            // Whoever has the device next was not pushed to.
+            // The device's next user was not pushed to.
             try subject.store.register([subject.registration(0, telephone: "next")], at: subject.now)
             let nexts = try subject.store.deliveries(telephone: "next", token: nil, after: nil, limit: 9)
             try same(nexts.filter { $0.campaign == second.id }, [])
         },
         ConformanceCase("a user who is erased while a push is on its way is not recorded again") { subject in
             try subject.registerDevices(6)
-            // The user's device for long, one that has come to somebody else since it was read, and one that comes back.
+            // The user's device for long, one that has passed to another user since it was read, and one that comes back.
             let campaign = try subject.announce()
             let all = try subject.batch(try subject.onlyShard(campaign), limit: 5) { device in
                 device.id % 2 == 0
@@ -97,7 +97,7 @@ extension ConformanceCase {
                 try subject.store.deliveries(of: campaign.key, DeliveryFilter(), after: 0, limit: 5).map(\.telephone)
             }
             try same(try list(), [nil, nil, "1382", nil, "1384"])
-            // Nor by the second try of a push that was on its way.
+            // Nor is it by the second try of a push that was on its way.
             let again = all.rows.filter { $0.state == .retrying }.map { row in
                 var row = row
                 (row.state, row.attempts, row.nextAttemptAt) = (.accepted, 2, nil)

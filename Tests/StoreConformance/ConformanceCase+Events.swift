@@ -2,7 +2,7 @@
 import RelayEngine
 import RelayStore
 
-/// What receivers are told of beside the states of campaigns.
+/// Events for receivers beside the states of campaigns.
 extension ConformanceCase {
     static let events: [ConformanceCase] = [
         ConformanceCase("a receiver is told of what a person must see to, with the campaign as it then was") {
@@ -36,7 +36,7 @@ extension ConformanceCase {
             let outcome = try subject.bump(VersionBump(app: subject.app, required: try subject.version("2.0")))
             try check(outcome.campaign == nil, "without a push service there is no campaign")
             try same(try subject.events().map(\.type), [EventType]())
-            // The app has one since then.
+            // The app has a push service since then.
             for _ in 0..<2 {
                 try subject.store.decide(
                     subject.app, .looked, by: Signature(by: "t", via: "gate", at: subject.now),

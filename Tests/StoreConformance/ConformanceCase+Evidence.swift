@@ -3,7 +3,7 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
-/// What the app stores said last.
+/// The last answers of the app stores.
 extension ConformanceCase {
     static let evidence: [ConformanceCase] = [
         ConformanceCase("what an app store said is kept as it was given, by app and store, and replaced") { subject in

@@ -3,7 +3,7 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
-/// What clients that look for themselves are served from: alerts, version codes, versions seen.
+/// The data for clients that look for themselves: alerts, version codes, versions seen.
 extension ConformanceCase {
     static let gates: [ConformanceCase] = [
         ConformanceCase("an alert is stored as it was given, replaced, and cleared once") { subject in
@@ -117,7 +117,7 @@ extension Subject {
             app: app, message: message, isBlocking: blocking, endsAt: endsAt, createdAt: now, createdBy: "tester")
     }
 
-    /// Devices by version; "" for those whose version nobody knows.
+    /// Devices by version; "" for those of unknown version.
     fileprivate func seen() throws -> [String: Int64] {
         let seen = try store.seenVersions(of: app)
         var counts: [String: Int64] = [:]

@@ -4,7 +4,7 @@ import RelayStore
 import UpgradeRules
 import WireFormat
 
-/// Whatever a text holds, it is stored as a text and comes back as it was.
+/// Every text, however hostile, is stored as a text and comes back as it was.
 extension ConformanceCase {
     static let hostile: [ConformanceCase] =
         Hostile.texts.map { text in
@@ -34,8 +34,8 @@ extension ConformanceCase {
 }
 
 private enum Hostile {
-    /// What breaks stores that paste, cut, fold or count characters. Halves of surrogate pairs and bytes that are not
-    /// UTF-8 cannot come this far: no `String` holds them; U+FFFD is what readers make of them.
+    /// Texts that break stores which paste, cut, fold or count characters. Halves of surrogate pairs and bytes that are not
+    /// UTF-8 cannot come this far, because no `String` holds them: readers turn them into U+FFFD.
     static let texts = [
         "'; DROP TABLE device; --", "\"; DELETE FROM campaign; --", "' OR '1'='1", "?1 :name @name $name", "%_\\[*]?",
         "\u{FEFF}x", "x\u{FEFF}", "\u{FFFD}\u{FFFD}\u{FFFD}", "\u{FFFF}\u{10FFFF}",
@@ -51,7 +51,7 @@ private enum Hostile {
 }
 
 extension Subject {
-    /// How many there are of what a hostile text might take away.
+    /// The counts of the rows that a hostile text might take away.
     fileprivate func figures() throws -> [Int] {
         [
             try store.versions().count, try store.devices(of: nil, after: 0, limit: 1000).count,
@@ -77,7 +77,7 @@ extension Subject {
         let app = hostileApp(text)
         let receipt = WebhookReceipt(id: text, hook: text, body: [])
         let answer = StoredAnswer(status: 200, body: Array(text.utf8))
-        // What a bump may not hold is refused whole; then it is asked for without those, and the rest of the doors hold.
+        // A bump with faulty fields is refused whole; it is then asked for without those, and the other doors are checked.
         let broken = Set(
             BumpRules(platform: app.platform).faults(
                 in: VersionBump(
@@ -132,7 +132,7 @@ extension Subject {
         try same(try store.devices(of: app, after: 0, limit: 10), [device])
         try check(try store.sawVersion(version("1.5"), app: app, token: text, at: now), "the version was not noted")
         try same(try store.sawVersions([Sighting(app: app, token: text, version: try version("1.6"))], at: now), 1)
-        // Registered again, by another user and back: the same row, whatever the texts are.
+        // Registered again, by another user and back: the row stays the same, whatever the texts are.
         for telephone in ["138", text] {
             try store.register(
                 [DeviceRegistration(app: app, token: text, telephone: telephone, version: try version("1"))], at: now)
@@ -206,7 +206,7 @@ extension Subject {
     }
 }
 
-/// Nothing of what is refused is written.
+/// Nothing is written of a text that is refused.
 extension Subject {
     private func refuses<Value>(_ body: () throws -> Value) throws { try fails(.conflict, body) }
 
@@ -228,7 +228,7 @@ extension Subject {
         try breaksRules(said, "message")
     }
 
-    /// Before any database is asked: `BumpRules`.
+    /// `BumpRules` refuses the bump before any database is asked.
     private func breaksRules(_ bump: VersionBump, _ field: String) throws {
         do {
             try self.bump(bump)

@@ -4,7 +4,7 @@ import RelayStore
 import UpgradeRules
 
 extension ConformanceCase {
-    /// What answers of the push service change in the registry, and what a suspended campaign holds.
+    /// Changes in the registry by answers of the push service, and the pushes that a suspended campaign holds.
     static let hygiene: [ConformanceCase] = [
         ConformanceCase("what is usual of an app comes from its own campaigns") { subject in
             let other = AppKey(app: "com.example.other", platform: .ios)
@@ -136,12 +136,12 @@ extension ConformanceCase {
             let kept = UpsertCounts(unchanged: 1, versionsKept: 1)
             try seen("2.6.1", after: 4)
             try same(try subject.imported(line), kept, "the morning's file")
-            // The back end knows of a registration that the relay does not, and the device has told its version since.
+            // The back end knows of a registration that the relay does not, and the device has reported its version since.
             line.registeredAt = subject.now + .seconds(2)
             try same(try subject.imported(line), UpsertCounts(updated: 1, versionsKept: 1))
             try same(try subject.device(0).registration.version?.text, "2.6.1")
             try same(try subject.imported(line), kept)
-            // An older app, put on the phone anew.
+            // An older app, installed on the phone again.
             line.registeredAt = subject.now + .seconds(5)
             try same(try subject.imported(line), UpsertCounts(updated: 1))
             try same(try subject.device(0).registration.version?.text, "1.8.0")

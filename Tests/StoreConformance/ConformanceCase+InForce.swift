@@ -3,7 +3,7 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
-/// What is in force beside what is required (DESIGN, rule 8).
+/// Versions in force, beside those that are required (DESIGN, rule 8).
 extension ConformanceCase {
     static let inForce: [ConformanceCase] = [
         ConformanceCase("without a gate all that is required is in force at once") { subject in

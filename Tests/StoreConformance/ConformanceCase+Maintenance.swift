@@ -26,7 +26,7 @@ extension ConformanceCase {
             try check(
                 try subject.store.reconcile(subject.app, draft: subject.draft(), at: late).campaign == nil, "rule 2")
             try same(try subject.store.check { _ in true }, [], "faults")
-            // A device that upgrades afterwards is counted where it can be, and there is nothing to count it in.
+            // A device that upgrades afterwards is not counted, because its ledger is gone.
             try subject.store.register([subject.registration(1, version: try subject.version("9"))], at: late)
             try same(try subject.record(old.key).figures.upgraded, 0)
             try check(try subject.store.prune(before: late, at: late) { _ in true }.isEmpty, "the second time")
@@ -59,7 +59,7 @@ extension ConformanceCase {
             }
             try check(first.deliveries > 0 && first.deliveries < 1000, "stopped in between: \(first.deliveries)")
             try same(try subject.store.check { _ in true }, [], "faults")
-            // Even if by then it would not be old enough.
+            // The rest goes, too, even if it would not be old enough for the second limit.
             let second = try subject.store.prune(before: subject.now - .seconds(1), at: late) { _ in true }
             try same(first.deliveries + second.deliveries, 1000)
         },
@@ -108,7 +108,7 @@ extension ConformanceCase {
             let shard = try subject.onlyShard(campaign)
             let inFlight = try subject.batch(shard, limit: 4)
             let left = try subject.device(4).id
-            // Called dead a day before the end: the one whose push is out, and one that the campaign never came to.
+            // Called dead a day before the end: the device whose push is out, and one that the campaign never came to.
             try subject.commit(
                 [
                     LedgerCommit(
@@ -141,7 +141,7 @@ extension ConformanceCase {
                 TokenRetirement(device: dead, deadSince: subject.now + .seconds(1), registeredAt: subject.now)
             ]
             _ = try subject.store.move(campaign.key, .cancelled, at: subject.now)
-            // The disk takes nothing for longer than records are kept, or nobody looks for as long.
+            // The disk takes no writes, or no relay looks, for longer than records are kept.
             let late = subject.now + .seconds(100_000)
             _ = try subject.store.prune(before: late, at: late) { _ in true }
             let before = try subject.record(campaign.key)
@@ -255,7 +255,7 @@ extension ConformanceCase {
             let before = subject.now - .seconds(90)
             _ = try subject.store.move(campaign.key, .cancelled, at: before)
             try same(try subject.events(at: before).map(\.type), [.running, .cancelled])
-            // A retry, and a hold, that a clock far ahead has set.
+            // A retry, and a hold, that were set by a clock far ahead.
             let ahead = subject.now + .seconds(8 * 86_400)
             _ = try subject.announce("2.0")
             try subject.store.addressEvents(limit: 99, at: subject.now)
@@ -311,7 +311,7 @@ extension ConformanceCase {
 extension Subject {
     static let receiver = "https://ci.example.com/hook"
 
-    /// A campaign with every device of the app, 50 at a time, of which each thirtieth was filtered, completed.
+    /// A completed campaign with every device of the app, 50 at a time, every thirtieth filtered.
     func finished(_ required: String) throws -> CampaignRecord {
         let campaign = try announce(required)
         var shard = try onlyShard(campaign)
@@ -328,7 +328,7 @@ extension Subject {
         return try record(campaign.key)
     }
 
-    /// To changes of a campaign's state, and nothing else unless it is said.
+    /// Listens to changes of a campaign's state, unless other events are given.
     func listen(events: Set<EventType> = Set(CampaignState.allCases.map { EventType($0) })) throws {
         try store.adoptReceivers([NotificationReceiver(url: Self.receiver, events: events)], at: now)
     }

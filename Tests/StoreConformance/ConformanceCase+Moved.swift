@@ -4,7 +4,7 @@ import RelayStore
 import UpgradeRules
 
 extension ConformanceCase {
-    /// A newer campaign has devices as they are; one that was over and comes back has those that have moved meanwhile, each once.
+    /// A newer campaign has devices as they are; a superseded one that comes back has those that have moved since, each once.
     static let moved: [ConformanceCase] = [
         ConformanceCase("a device that moves while its campaign is over has its turn when that comes back") { subject in
             for (number, waves) in [nil, WavePlan(ends: [3_000, 10_000])].enumerated() {
@@ -31,7 +31,7 @@ extension ConformanceCase {
                 for row in commit.rows { turns[row.device, default: 0] += 1 }
             }
             try subject.giveBack(superseded.campaign.key)
-            // Twice, and back between: where they were counted is known as long as the campaign may come back.
+            // Twice, and back in between: the store knows where they were counted as long as the campaign may come back.
             let numbers = (0..<90).filter { $0 % 5 == 0 }
             try superseded.moveAndAnnounce(numbers)
             try superseded.moveAndAnnounce(numbers, "4.0")
@@ -92,7 +92,7 @@ extension ConformanceCase {
     ]
 }
 
-/// A campaign that gives way to newer ones, of an app of its own, and what becomes of its devices.
+/// A campaign that gives way to newer ones, of an app of its own, and the turns of its devices.
 private struct Superseded {
     let subject: Subject
     let app: AppKey
@@ -128,7 +128,7 @@ private struct Superseded {
         return turns
     }
 
-    /// Devices move to the other environment, and a newer campaign is cut.
+    /// Moves devices to the other environment, and cuts a newer campaign.
     func moveAndAnnounce(_ numbers: [Int], _ version: String = "3.0") throws {
         let newer = try subject.announce(version, app: app)
         try subject.move(numbers, of: campaign, byCorrection: false)

@@ -3,7 +3,7 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
-/// Several relays that share a store: who has what, and that who was given up writes nothing any more.
+/// Several relays that share a store: each has its own campaigns, and a relay that was given up writes nothing more.
 extension ConformanceCase {
     static let nodes: [ConformanceCase] = [
         ConformanceCase("a relay that is alone has no place and may do everything") { subject in
@@ -110,7 +110,7 @@ extension ConformanceCase {
             try check(
                 try first.store.beat(first.node, for: .seconds(60), configuration: "", clockAhead: .zero) == nil,
                 "it is told")
-            // Whatever it still tries to write.
+            // Its later writes are all refused.
             let error = try failure { try first.store.releaseRun(lease) }
             try same((error as? StoreError)?.code, .fenced)
             let late = try failure { try subject.bump(by: first.store) }
@@ -183,7 +183,7 @@ extension Subject {
         return node
     }
 
-    /// - Parameter lease: of the first.
+    /// - Parameter lease: the first relay's.
     fileprivate func two(lease: Duration = .seconds(60)) throws -> (Joined, Joined) {
         let other = try present(second, "a second store")
         let first = Joined(store: store, node: try join("a", store, lease: lease))

@@ -3,7 +3,7 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
-/// A store that went back in time: which one it is, how far it is, and what becomes of who saw it further.
+/// A store that went back in time: its identity, its progress, and the relays that have seen it further on.
 extension ConformanceCase {
     static let past: [ConformanceCase] = [
         ConformanceCase("a store counts what is decided, and how often outcomes were recorded") { subject in
@@ -42,7 +42,7 @@ extension ConformanceCase {
             let recorded = try store.mark()
             try same(recorded.recorded, last.recorded + 1, "a commit")
             try same(recorded.decision, last.decision, "which decides nothing")
-            // Apps do it by the thousand.
+            // Apps register by the thousand.
             try subject.registerDevices(20)
             try same(try store.mark(), recorded, "a registration")
         },
@@ -86,7 +86,7 @@ extension ConformanceCase {
             let fall = try present(memory.fall, "a fall")
             try same(fall.seen.decision, found.decision + 3)
             try same(fall.found?.decision, found.decision)
-            // What people look at.
+            // Reads for people still work.
             try same(try store.openCampaigns().map(\.id), [campaign.id])
             // A person repeats what was lost.
             let revoked = try OperatorsHand.$isAtWork.withValue(true) {
@@ -116,7 +116,7 @@ extension ConformanceCase {
             mark.sign = "0123456789abcdef"
             mark.decision += 1
             memory.note(mark)
-            // It decides as often as the one that was seen.
+            // It has decided as often as the store that was seen.
             let program = try present(subject.second, "another relay")
             try program.addToken(
                 AccessToken(name: "x", scopes: [.status], apps: nil, createdAt: subject.now, revokedAt: nil),
@@ -139,7 +139,7 @@ extension ConformanceCase {
                 (try failure { _ = try subject.store.commit([batch], of: lease, at: subject.now) } as? StoreError)?
                     .code,
                 .wentBack)
-            // Who looks each second finds the same.
+            // The look of each second finds the same.
             try same((try failure { try subject.store.lookBack() } as? StoreError)?.code, .wentBack)
             let fall = try present(subject.store.membership.memory.fall, "a fall")
             try same(fall.seen.recorded, 2)
@@ -171,12 +171,12 @@ extension ConformanceCase {
             try second.lookBack()
             try check(!second.membership.memory.hasFallen, "it saw less than was accepted")
             try same(second.membership.memory.seen, first.membership.memory.seen)
-            // Somebody has put the right one back.
+            // The right store has been put back.
             second.membership.memory.fell(to: nil)
             try check(second.membership.memory.hasFallen, "a fall")
             try second.lookBack()
             try check(!second.membership.memory.hasFallen, "nothing is lost")
-            // Whoever saw more than was accepted wants a word of its own.
+            // A relay that saw more than was accepted needs an acceptance of its own.
             try second.membership.memory.see(ahead: try second.mark(), by: 9)
             try same((try failure { try second.lookBack() } as? StoreError)?.code, .wentBack)
         },
@@ -211,7 +211,7 @@ extension ConformanceCase {
 }
 
 extension StoreMemory {
-    /// What is seen is so many decisions further than the store.
+    /// Notes a mark that is `decisions` decisions further than the store.
     fileprivate func see(ahead mark: StoreMark, by decisions: Int64) throws {
         var mark = mark
         mark.decision += decisions

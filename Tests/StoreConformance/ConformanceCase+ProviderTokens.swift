@@ -11,7 +11,7 @@ extension ConformanceCase {
             try same(try subject.mint(first, replacing: nil), first)
             try same(try subject.store.providerToken(key: "k"), first)
             try same(try subject.mint(first, replacing: nil), first, "the answer was lost")
-            // Too early, or by who has not heard of the first.
+            // Too early, or from a signer that does not know the first.
             let early = ProviderToken(text: "d.e.f", issuedAt: subject.now + .seconds(1_199))
             try same(try subject.mint(early, replacing: first.issuedAt), first)
             let next = ProviderToken(text: "g.h.i", issuedAt: subject.now + .seconds(1_200))
@@ -25,7 +25,7 @@ extension ConformanceCase {
         ConformanceCase("of many that sign a provider token at once one wins, and all are told of it") { subject in
             let stores = [subject.store, subject.second ?? subject.store]
             var known: Timestamp?
-            // None is there at first.
+            // At first there is none.
             for round in 0..<3 {
                 let now = subject.now + .seconds(round * 3_000)
                 let (replaced, winners) = (
@@ -96,7 +96,7 @@ extension ConformanceCase {
                     }
                     return try stores[number].mintProviderToken(next, key: "k", replacing: replaced, at: now)
                 }
-                // Whichever was first: the pause is there, and of the tokens the one that the signer was told of.
+                // In either order, the pause is stored, and so is the token that the signer was given.
                 let told = try present(answers.compactMap(\.self).first, "the signer's answer")
                 token = try present(try subject.store.providerToken(key: "k"), "the token")
                 try same(token.pausedUntil, now + .seconds(60))
@@ -107,9 +107,9 @@ extension ConformanceCase {
 }
 
 extension Subject {
-    /// Under the key "k".
+    /// Mints under the key "k".
     ///
-    /// - Parameter time: nil: when it was issued.
+    /// - Parameter time: nil: the token's time of issue.
     @discardableResult
     fileprivate func mint(
         _ token: ProviderToken, replacing known: Timestamp?, at time: Timestamp? = nil

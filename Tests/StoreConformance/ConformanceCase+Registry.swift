@@ -83,7 +83,7 @@ extension ConformanceCase {
             try same(try subject.device(0).registration.osVersion?.text, "14.8")
             try same(try subject.store.seenVersions(of: subject.app).systems.map(\.text), ["14.8"])
             let token = subject.token(0)
-            // An import that does not name it, one that does, and one that was seen before.
+            // An import without the system, one with it, and the same one again.
             func imported(_ change: (inout DeviceChange) -> Void) throws -> UpsertCounts {
                 var (batch, line) = (RegistrationBatch(app: subject.app), DeviceChange(token: token))
                 change(&line)
@@ -96,7 +96,7 @@ extension ConformanceCase {
             try same(try imported { $0.osVersion = .set(new) }.unchanged, 1)
             try same(try systems(), ["17.0", nil])
             try same(try subject.store.seenVersions(of: subject.app).systems.map(\.text), ["17.0"])
-            // A system that no phone runs, and a country that is none, are kept and are no evidence.
+            // A system that no phone runs, and a country that does not exist, are kept but are no evidence.
             for (index, odd) in ["0", "9999", "100.1"].enumerated() {
                 var phone = subject.registration(20 + index, telephone: "\(20 + index)")
                 phone.osVersion = try subject.version(odd)
@@ -109,7 +109,7 @@ extension ConformanceCase {
             for index in 20..<23 {
                 try check(try subject.store.removeDevice(subject.app, token: subject.token(index)), "it is there")
             }
-            // At login it says the one that it has, and one that says nothing leaves it alone.
+            // A login names the phone's system; a login without a system leaves it alone.
             let later = subject.now + .seconds(60)
             try subject.store.sawVersions(
                 [
@@ -126,7 +126,7 @@ extension ConformanceCase {
             let changed = try subject.changed(DeviceChange(token: token, osVersion: .set(nil)))
             try same(changed.osVersion, nil)
             try same(try subject.store.seenVersions(of: subject.app).systems, [])
-            // Who has the token after it was removed may have another phone.
+            // A device that has the token after it was removed may be another phone.
             try same(try imported { ($0.osVersion, $0.country) = (.set(old), .set("DE")) }.updated, 1)
             try check(try subject.store.removeDevice(subject.app, token: token), "it is there")
             try same(try imported { $0.telephone = .set("3") }.updated, 1)

@@ -13,7 +13,7 @@ extension ConformanceCase {
             (old.environment, old.osVersion) = (.sandbox, one)
             try subject.store.register([old, subject.registration(3, telephone: "3", version: one)], at: subject.now)
             let id = try subject.device(1).id
-            // Whoever is logged in: the phone is the same.
+            // The user may be another one: the phone is the same.
             let outcome = try subject.store.register(
                 subject.registration(2, telephone: "2", version: two), replacing: subject.token(1), at: subject.now)
             try same(outcome.replaced, .moved)
@@ -56,7 +56,7 @@ extension ConformanceCase {
             try same(try subject.device(2).registration.telephone, "7")
             try same(try subject.store.device(subject.app, token: subject.token(1)), nil)
             try same(try subject.store.census().devices[subject.app], 2)
-            // And back: the old token's row is there, removed.
+            // And back: the old token's row is still there, removed.
             let back = try subject.store.register(
                 subject.registration(1, telephone: "8"), replacing: subject.token(2), at: subject.now)
             try same(back.replaced, .removed)

@@ -77,7 +77,7 @@ extension ConformanceCase {
             let again = try present(try subject.open(campaign.key).first, "the shard")
             try same([again.cursor, again.last], [commit.cursor, shard.last])
             try same(try subject.store.check { _ in true }, [], "faults")
-            // And once more: what was counted as cancelled is now counted as expired.
+            // And once more: pushes counted as cancelled are now counted as expired.
             try subject.store.expireCampaign(campaign.key, at: subject.now)
             let end = try subject.counts(campaign.key)
             try same([end.expired, end.cancelled, end.audience], [8, 0, 10])
@@ -103,7 +103,7 @@ extension ConformanceCase {
             try same(
                 try subject.store.deliveries(telephone: "1387", token: nil, after: nil, limit: 9).map(\.state),
                 [.cancelled])
-            // What was in flight when it was cancelled is taken out of that count still.
+            // Pushes that were in flight when it was cancelled are still taken out of that count.
             var rest = shard
             rest.range = commit.advanced ?? rest.range
             let late = try subject.batch(rest, limit: 2)
@@ -282,7 +282,7 @@ extension Subject {
         try check(try store.completeIfDone(campaign.key, at: now), "it is complete")
     }
 
-    /// How many deliveries are listed in a state.
+    /// The number of deliveries listed in a state.
     fileprivate func told(_ state: DeliveryState, _ campaign: CampaignRecord) throws -> Int {
         try store.deliveries(of: campaign.key, DeliveryFilter(state: state), after: 0, limit: 9999).count
     }

@@ -2,7 +2,7 @@
 import RelayEngine
 import RelayStore
 
-/// Who records a campaign's outcomes, and that each commit is recorded once.
+/// One relay records a campaign's outcomes, and each commit is recorded once.
 extension ConformanceCase {
     static let runs: [ConformanceCase] = [
         ConformanceCase("of two that take over a campaign, one records its outcomes") { subject in
@@ -60,7 +60,7 @@ extension ConformanceCase {
             let counts = try subject.counts(campaign.key)
             try same([counts.accepted, counts.retrying, counts.pending, counts.audience], [2, 2, 6, 10])
             lease.commits += 1
-            // A batch of retries has no cursor: its number alone tells.
+            // A batch of retries has no cursor: only its number shows that it was recorded.
             let retry = subject.retry(
                 campaign.key,
                 first.rows.filter { $0.state == .retrying }.map {
@@ -68,7 +68,7 @@ extension ConformanceCase {
                 })
             for _ in 0..<2 { try check(try subject.store.commit([retry], of: lease, at: subject.now), "a retry") }
             try same(try subject.counts(campaign.key).accepted, 4)
-            // One that is ahead of the store says that the store went back (`past`).
+            // A lease that is ahead of the store shows that the store went back (`past`).
             var older = lease
             older.commits -= 1
             try check(!(try subject.store.commit([first], of: older, at: subject.now)), "number \(older.commits)")
@@ -106,7 +106,7 @@ extension ConformanceCase {
             let second = try subject.claim(campaign)
             try same(second.commits, first.commits + 1)
             try check(second.epoch > first.epoch, "a newer epoch")
-            // Sent again, for the answer never came to who is no owner any more.
+            // Sent again, because the answer never reached the former owner.
             try check(!(try subject.store.commit([batch], of: first, at: subject.now)), "another epoch")
             try same(try subject.counts(campaign.key).accepted, 4)
         },

@@ -18,7 +18,7 @@ extension ConformanceCase {
                     actor: actor, token: token, createdAt: at, usedAt: at, expiresAt: at + .seconds(100))
             }
             func hash(_ number: Int) -> [UInt8] { [UInt8](repeating: 0, count: 31) + [UInt8(number)] }
-            // All at one moment, too: the one that begins stays.
+            // All at one moment, too: the session that begins stays.
             for number in 0..<8 {
                 try store.addSession(session("ci", tokens[0], number < 6 ? 0 : 1), hash: hash(number), most: 3)
                 try check(try store.session(hash: hash(number)) != nil, "the one that begins")
@@ -36,7 +36,7 @@ extension ConformanceCase {
             try same(all.first { $0.hash == hash(30) }?.live.token?.name, "other")
             try check(all.contains { $0.hash == hash(20) && $0.live.token == nil }, "an operator's")
             try same(try store.session(hash: hash(13))?.session, all.first { $0.hash == hash(13) }?.live.session)
-            // What is over, or whose token was revoked, is no session.
+            // A session that is over, or whose token was revoked, is not listed.
             try same(try store.sessions(at: subject.now + .seconds(500)), [])
             try check(try store.revokeToken(name: "other", at: subject.now), "revoked")
             try check(!(try store.sessions(at: subject.now + .seconds(20)).contains { $0.hash == hash(30) }), "revoked")
@@ -57,7 +57,7 @@ extension ConformanceCase {
             try same(trail.map(\.action), ["session.end"])
             try same(trail.first?.object, "root (uid 0)")
             try same(trail.first?.actor, .tester)
-            // Who signs out does so unnoted.
+            // Signing out leaves no record.
             try store.addSession(session, hash: hash, most: 32)
             try check(try store.endSession(hash: hash), "signed out")
             try same(try store.audit(AuditFilter(), before: nil, limit: 9).count, 1)

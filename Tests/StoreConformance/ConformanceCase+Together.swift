@@ -3,12 +3,12 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
-/// What several decide at once comes to what it would come to one after the other.
+/// Decisions at the same time have the result that they would have one after the other.
 extension ConformanceCase {
     static let together: [ConformanceCase] = [
         ConformanceCase("what a bump derives is derived of what is there when it is written") { subject in
             try subject.bump(VersionBump(app: subject.app, latest: try subject.version("1.0.0")))
-            // Only the first to come raises the second number, and so forces anybody.
+            // Only the first bump raises the second number, and so forces a version.
             try await many(12) { number in
                 let bump = VersionBump(app: subject.app, latest: try subject.version("1.1.\(number)"))
                 do {
@@ -19,7 +19,7 @@ extension ConformanceCase {
                         bump, by: Signature(by: "t", via: "t", at: subject.now), in: surroundings, receipt: nil
                     ) { _ in StoredAnswer(status: 200, body: []) }
                 } catch let error as StoreError {
-                    // Others were faster, and versions only rise.
+                    // Other bumps were faster, and versions only rise.
                     guard case .versionWouldFall = error.code else { throw error }
                 }
             }
@@ -89,7 +89,7 @@ extension ConformanceCase {
             let draft = RoundDraft(.reminder(dueAt: subject.now), timeToLive: .seconds(3600))
             let answers = try await many(6) { _ in try subject.store.reopen(campaign.key, for: draft, at: subject.now) }
             try same(answers.count { $0 == .opened }, 1)
-            // Nobody is behind any more.
+            // No device is behind any more.
             while try subject.store.gather(campaign.key, atMost: 9, at: subject.now, wants: { _, _ in false }).progress
                 != .done
             {}
@@ -99,7 +99,7 @@ extension ConformanceCase {
     ]
 }
 
-/// Does it so often at once.
+/// Runs `body` `count` times at once.
 @discardableResult
 func many<Result: Sendable>(
     _ count: Int, _ body: @escaping @Sendable (Int) throws -> Result

@@ -4,7 +4,7 @@ import RelayStore
 import UpgradeRules
 
 extension ConformanceCase {
-    /// Pushes that a driver may keep many at a time, because nothing happened to them: they are told one by one all the same.
+    /// Pushes that a driver may keep many at a time, because nothing happened to them, are still listed one by one.
     static let uneventful: [ConformanceCase] = [
         ConformanceCase("every device of a large batch is told as it was recorded, page by page, by state and alone") {
             subject in

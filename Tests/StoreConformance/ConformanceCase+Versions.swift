@@ -286,7 +286,7 @@ extension ConformanceCase {
             try same(try subject.store.answer(to: receipt), answer)
             try same(try subject.store.version(of: subject.app)?.required?.text, "2")
             try fails(.webhookDiffers) { _ = try send("9", WebhookReceipt(id: "msg_1", hook: "version", body: [1])) }
-            // Ids of different hooks do not collide, and a forgotten one is new again.
+            // Ids of different hooks do not collide, and a forgotten id is new again.
             guard case .applied = try send("4", WebhookReceipt(id: "msg_1", hook: "github", body: [])) else {
                 throw ConformanceFailure(description: "another hook's id was taken for a replay")
             }

@@ -3,7 +3,7 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
-/// Which versions the devices have that were seen lately.
+/// The versions of the devices that were seen lately.
 extension ConformanceCase {
     static let versionShares: [ConformanceCase] = [
         ConformanceCase(
@@ -20,7 +20,7 @@ extension ConformanceCase {
             try subject.store.register([subject.registration(9)], at: subject.now)
             try subject.store.register(
                 [subject.registration(20, version: one, app: AppKey(app: "b", platform: .ios))], at: subject.now)
-            // A login counts, where it tells the same, too, if it is long enough after what it told before.
+            // A login with the same version counts, too, if it comes long enough after the last one.
             try subject.store.sawVersion(one, app: subject.app, token: subject.token(0), at: subject.now)
             try same(try subject.device(0).seenAt, subject.now)
             try subject.store.sawVersion(one, app: subject.app, token: subject.token(0), at: subject.now + .seconds(9))
@@ -100,7 +100,7 @@ extension ConformanceCase {
 }
 
 extension Subject {
-    /// Counts the versions so long after now.
+    /// Counts the versions `time` after now.
     func follow(at time: Duration = .zero) throws -> Bool {
         try store.followVersions(of: app, by: RetirementRules(), at: now + time)
     }

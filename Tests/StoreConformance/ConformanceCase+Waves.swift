@@ -146,12 +146,12 @@ extension ConformanceCase {
             try same(try subject.waveCounts(campaign.key), [3, 2, count - 5])
             try subject.again(campaign.key, due, WaveTally(wave: 0, failed: count - 5, again: count - 5))
             try same(try subject.waveCounts(campaign.key), [3, count - 3, 0])
-            // The campaign was opened again for what had failed.
+            // The campaign was opened again for the failed devices.
             try subject.again(campaign.key, due, WaveTally(wave: 0, accepted: 1, retrying: 1, again: 2))
             try same(try subject.waveCounts(campaign.key), [4, count - 5, 1])
             try subject.again(campaign.key, due, WaveTally(wave: 0, accepted: 2, again: 2))
             try same(try subject.waveCounts(campaign.key), [6, count - 6, 0])
-            // Those of a canary were not counted here.
+            // Devices of a canary were not counted here.
             try subject.again(campaign.key, due, WaveTally(wave: 0, accepted: count, again: count))
             try same(try subject.waveCounts(campaign.key), [6 + count, 0, 0])
         },
@@ -159,7 +159,7 @@ extension ConformanceCase {
 }
 
 extension Subject {
-    /// Accepted, failed and retrying of the wave that has begun last.
+    /// The accepted, failed and retrying of the wave that has begun last.
     fileprivate func waveCounts(_ campaign: CampaignKey) throws -> [Int64?] {
         let wave = try record(campaign).figures.waves.current
         return [wave?.accepted, wave?.failed, wave?.retrying]
@@ -184,7 +184,7 @@ extension Subject {
         return (campaign, WaveDraw(plan, requirement: campaign.requirement.id))
     }
 
-    /// When the current wave's successor was let go.
+    /// The time at which the current wave's successor was let go.
     fileprivate func releasedAt(_ campaign: CampaignRecord) throws -> Timestamp? {
         let record = try record(campaign.key)
         return record.figures.waves.current?.releasedAt

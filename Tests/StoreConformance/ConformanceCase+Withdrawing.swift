@@ -42,7 +42,7 @@ extension ConformanceCase {
             _ = try subject.withdraw()
             try check(try subject.look("2.0.0", .open), "it comes into force")
             try same(try subject.record(old.key).state, .running)
-            // What everybody had comes back as it is: nothing of it is left to be sent.
+            // A version that was in force for everybody comes back as it is: nothing of it is left to be sent.
             try subject.announce("4.0.0")
             try same(try subject.record(old.key).state, .superseded)
             try same(try subject.store.prune(before: late, at: late) { _ in true }.campaigns, 2)

@@ -11,13 +11,13 @@ package import RelayStore
 package struct ConformanceCase: Sendable, CustomStringConvertible {
     /// The rule, as a sentence without its full stop.
     package let description: String
-    /// What a database must be able to, for the rule to be about it; nil: nothing that not all are.
+    /// The ability that a database needs for this rule to apply; nil: none beyond those that all have.
     package let ability: Ability?
     private let body: @Sendable (Subject) async throws -> Void
 
-    /// What not every database is able to.
+    /// An ability that not every database has.
     package enum Ability: Sendable, CaseIterable {
-        /// It is copied while it is worked on.
+        /// It can be copied while it is in use.
         case snapshots
         /// It refuses an outcome of a device that it does not have.
         case references
@@ -32,14 +32,14 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
         self.body = body
     }
 
-    /// Throws `ConformanceFailure`, or what the store threw where it should not have.
+    /// Throws `ConformanceFailure`, or an error that the store should not have thrown.
     ///
-    /// - Parameter second: another one on the same data, where the driver can have that.
+    /// - Parameter second: another store on the same data, if the driver can have one.
     package func hold(for store: any RelayStore, beside second: (any RelayStore)? = nil) async throws {
         try await body(Subject(store: store, second: second))
     }
 
-    /// Whether it is about two relays, or does more with two.
+    /// Whether the rule is about two relays, or checks more with two.
     package var isOfTwo: Bool { Self.ofTwo.contains(description) }
 
     private static let ofTwo = Set((runs + nodes + past + together + dead).map(\.description))
@@ -56,7 +56,7 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
         + adoption + versionShares + blocks + rounds + evidence + audit + confirming + together
 }
 
-/// Where a driver broke a rule.
+/// A driver's breach of a rule.
 package struct ConformanceFailure: Error, CustomStringConvertible {
     package let description: String
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Of each table of the store, whether a change of it is a decision: what a copy from before it must not be sent from. A table that is in
-/// neither list has to be judged.
+/// The tables of the store whose changes are decisions: a relay must not send from a copy made before such a change. A table
+/// that is in neither list has to be judged.
 package enum DecidingTables {
     package static let all: Set<String> = [
         "audit", "version", "requirement", "campaign", "campaign_run", "access_token", "session", "alert",
     ]
 
-    /// Those that decide nothing, and why.
+    /// The tables whose changes decide nothing, and why.
     package static let others: [String: String] = [
         "app": "a name", "app_tally": "counts", "version_tally": "counts", "version_seen": "counts",
         "campaign_reason": "counts", "campaign_tally": "counts", "version_census": "counts", "version_share": "counts",

@@ -2,7 +2,7 @@
 package import RelayEngine
 package import RelayStore
 
-/// The same as the store has, for tests to which it is all the same who does it.
+/// The store's own methods, for tests in which the actor does not matter.
 extension RelayStore {
     package func addToken(_ token: AccessToken, hash: [UInt8]) throws {
         try addToken(token, hash: hash, by: .tester)

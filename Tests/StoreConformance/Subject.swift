@@ -7,11 +7,11 @@ import UpgradeRules
 /// The store under test, with the few steps that most rules begin with. Time stands still unless a rule moves it.
 struct Subject: Sendable {
     let store: any RelayStore
-    /// Another one on the same data; nil where the driver can have none.
+    /// Another store on the same data; nil if the driver can have none.
     let second: (any RelayStore)?
     let app = AppKey(app: "com.example.app", platform: .ios)
     let now = Timestamp(seconds: 1_700_000_000)
-    /// What it owns.
+    /// The runs that it owns.
     private let leases = Leases()
 
     private final class Leases: Sendable {
@@ -59,12 +59,12 @@ struct Subject: Sendable {
         return try present(outcome.campaign, "the campaign")
     }
 
-    /// What waits, the highest first.
+    /// The highest requirement that waits.
     func staged() throws -> Requirement? { try store.version(of: app)?.requirements.staged }
 
     func waiting() throws -> [Requirement] { try store.version(of: app)?.requirements.waiting ?? [] }
 
-    /// The store says something of one version, and of the others that they are not out yet.
+    /// Has the app store report a state of one version, and that the others are not out yet.
     ///
     /// - Returns: whether it came into force, or out of it.
     @discardableResult
@@ -114,7 +114,7 @@ struct Subject: Sendable {
 
     // MARK: Sending
 
-    /// The shards that are left of a campaign, which is taken over where it runs.
+    /// The open shards of a campaign, which is taken over if it runs.
     func open(_ campaign: CampaignKey, environment: PushEnvironment = .production) throws -> [Shard] {
         _ = try own(campaign)
         return try store.openShards(campaign, environment: environment)
@@ -164,7 +164,7 @@ struct Subject: Sendable {
             retirements: [])
     }
 
-    /// Plans the campaign as one shard and gives that.
+    /// Plans the campaign as one shard and returns that.
     func onlyShard(_ campaign: CampaignRecord) throws -> Shard {
         try store.planShards(campaign.key, shardSize: 1_000_000, waves: nil, at: now)
         return try present(try open(campaign.key).first, "the shard")
@@ -178,7 +178,7 @@ struct Subject: Sendable {
 }
 
 extension RelayStore {
-    /// Records batches of a campaign, as whoever takes it over now.
+    /// Takes a campaign over and records batches of it.
     ///
     /// - Returns: whether they are recorded.
     @discardableResult
@@ -195,7 +195,7 @@ extension RelayStore {
 }
 
 extension SightingStore {
-    /// One sighting; false when the token is unknown.
+    /// Records one sighting; false when the token is unknown.
     @discardableResult
     func sawVersion(_ version: Version, app: AppKey, token: String, at now: Timestamp) throws -> Bool {
         try sawVersions([Sighting(app: app, token: token, version: version)], at: now) > 0
@@ -219,7 +219,7 @@ extension Ledger {
     }
 }
 
-/// A shard with what it is of.
+/// A shard with its campaign and environment.
 @dynamicMemberLookup
 struct Shard: Hashable, Sendable {
     var campaign: CampaignKey

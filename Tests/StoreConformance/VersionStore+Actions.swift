@@ -2,9 +2,9 @@
 package import RelayEngine
 package import RelayStore
 
-/// What tests do to a store without a relay around it.
+/// Actions of tests on a store without a relay around it.
 extension VersionStore {
-    /// As `decide(_:_:by:)`, for one that is known by its key.
+    /// Like `decide(_:_:by:)`, for a campaign that is known by its key.
     @discardableResult
     package func move(_ campaign: CampaignKey, _ event: CampaignChange, at now: Timestamp) throws -> Bool
     where Self: CampaignStore {

@@ -10,7 +10,7 @@ package enum ConnectSample {
         package var state: String
         /// nil: there is none.
         package var phase: String?
-        /// Whether the answer says so: without it the relationship has links alone.
+        /// Whether the answer includes the phased release: without it the relationship has links alone.
         package var isIncluded: Bool
         package var id: String { "2395b439-fccd-4645-95bc-\(version)".replacing(".", with: "-") }
         package var more: String

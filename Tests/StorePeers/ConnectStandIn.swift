@@ -7,13 +7,13 @@ package import TestPeers
 import Threading
 import WireFormat
 
-/// App Store Connect on loopback, by real TLS: it verifies each token as Apple says that it does, and then gives the test's
+/// App Store Connect on loopback, over real TLS: it verifies each token by Apple's published rules, and then gives the test's
 /// answer.
 package final class ConnectStandIn: Sendable {
     package struct Question: Sendable {
         package var target: String
         package var token: String
-        /// What is wrong with the token; nil: it is good.
+        /// The fault of the token; nil: it is good.
         package var refusal: String?
     }
 
@@ -28,7 +28,7 @@ package final class ConnectStandIn: Sendable {
     }
 
     private struct State {
-        /// Whose signatures are good, by key id.
+        /// The public keys of the accepted signatures, by key id.
         var keys: [String: ES256PublicKey]
         var answer: @Sendable (_ target: String) -> Answer
         package var questions: [Question] = []
@@ -50,7 +50,7 @@ package final class ConnectStandIn: Sendable {
 
     /// - Parameters:
     ///   - identity: default one of its own.
-    ///   - host: what it is called.
+    ///   - host: its name in `address`.
     package init(
         keys: [String: ES256PublicKey], identity: TestIdentity? = nil, host: String = "127.0.0.1",
         answer: @escaping @Sendable (_ target: String) -> Answer
@@ -63,7 +63,7 @@ package final class ConnectStandIn: Sendable {
         authority = identity.authorityPath
         address = "https://\(host):\(port)"
         thread = try NativeThread(name: "connect") {
-            // A client that has had enough closes: that is an error of this thread's write, and no end of the process.
+            // A client that gives up closes the connection: this thread's write then fails, and the process lives on.
             var signals = sigset_t()
             sigemptyset(&signals)
             sigaddset(&signals, SIGPIPE)
@@ -82,7 +82,7 @@ package final class ConnectStandIn: Sendable {
 
     package var questions: [Question] { shared.state.withLock { $0.questions } }
 
-    /// Until so many were asked.
+    /// Waits up to a minute for `count` requests. Returns whether they came.
     package func wait(for count: Int) -> Bool {
         let end = Date(timeIntervalSinceNow: 60)
         shared.news.lock()
@@ -137,7 +137,7 @@ package final class ConnectStandIn: Sendable {
         socket.write((head + answer.headers).joined(separator: "\r\n") + "\r\n\r\n" + answer.body)
     }
 
-    /// As "Generating Tokens for API Requests" has it.
+    /// The rules of Apple's "Generating Tokens for API Requests".
     private static func refusal(of token: String, _ keys: [String: ES256PublicKey], _ now: Int64) -> String? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 3, let header = Base64URL.decode(parts[0]).flatMap({ try? JSONReader.read($0) }),

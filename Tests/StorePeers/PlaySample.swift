@@ -14,7 +14,7 @@ package enum PlaySample {
         "{\n  \"releases\": [\n    \(summaries.joined(separator: ",\n"))\n  ]\n}\n"
     }
 
-    /// - Parameter more: members beside the usual ones, each with a comma behind it.
+    /// - Parameter more: further members, each followed by a comma.
     package static func rollout(
         _ name: String?, _ builds: [Int64], _ status: String, _ fraction: Double? = nil, more: String = ""
     ) -> String {

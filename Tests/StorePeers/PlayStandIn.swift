@@ -7,8 +7,8 @@ package import TestPeers
 import Threading
 import WireFormat
 
-/// Google's token endpoint and its Play Developer API on loopback, over TLS: takes assertions as strictly as Google does, keeps
-/// edits as Google keeps them (a new one ends the others), and counts.
+/// Google's token endpoint and its Play Developer API on loopback, over TLS. It checks assertions as strictly as Google does,
+/// keeps edits as Google does (a new one ends the others), and counts requests.
 package final class PlayStandIn: Sendable {
     package enum Route: Hashable, Sendable {
         case token, list, open, track, delete
@@ -27,17 +27,17 @@ package final class PlayStandIn: Sendable {
     package struct State: Sendable {
         package var list = Answer(body: "{}")
         package var track = Answer(body: "{}")
-        /// What is answered instead, for as long as it stands here.
+        /// Answers that replace the usual one of a route while they are set.
         package var instead: [Route: Answer] = [:]
         package var lifetime = 3599
         package var counts: [Route: Int] = [:]
         package var tokens: Set<String> = []
         package var openEdits: Set<String> = []
-        /// What a strict server has to complain of.
+        /// Requests that a strict server does not know.
         package var complaints: [String] = []
     }
 
-    /// Made once: a key takes a moment.
+    /// Made once, because making a key takes a moment.
     package static let key = Result { try RS256PrivateKey.generate() }
     package static let email = "relay@example-project.iam.gserviceaccount.com"
 
@@ -55,7 +55,7 @@ package final class PlayStandIn: Sendable {
 
     /// - Parameters:
     ///   - identity: default one of its own.
-    ///   - host: what its token endpoint is called.
+    ///   - host: the host name of its token endpoint.
     ///   - news: called after each answer.
     package init(
         identity: TestIdentity? = nil, host: String = "127.0.0.1", news: @escaping @Sendable () -> Void = {}

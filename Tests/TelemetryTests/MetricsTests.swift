@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    /// One process counts its own events; what the store holds is the same wherever it is asked.
+    /// A process counts its own events; the store's figures are the same at every relay.
     @Test func countersAreOfARelayAndWhatTheStoreHoldsIsNot() {
         for metric in Metric.allCases where metric.kind != .gauge { #expect(metric.scope == .relay, "\(metric.name)") }
         let ofStore: [Metric] = [
@@ -121,7 +121,7 @@ import Testing
         #expect(Set(Metric.table.keys) == Set(Metric.allCases.map(\.name)))
     }
 
-    /// A name that nobody writes would make a panel empty and an alert silent.
+    /// A name without a metric would make a panel empty and an alert silent.
     @Test(arguments: [
         "etc/grafana/upgrade-relay.json", "etc/prometheus/upgrade-relay.rules.yml",
         "etc/prometheus/upgrade-relay.rules.test.yml",
@@ -137,7 +137,7 @@ import Testing
         #expect(named.subtracting(known) == [])
     }
 
-    /// FAULTS part 4: what an operator asks in a release night was on no panel.
+    /// FAULTS part 4: no panel answered the questions that an operator has in a release night.
     @Test func theDashboardShowsWhoMustUpgradeAndWhatIsWaitedFor() throws {
         let text = try Self.file("etc/grafana/upgrade-relay.json")
         for metric: Metric in [

@@ -15,7 +15,7 @@ extension CertificateAuthority {
     /// - Parameters:
     ///   - name: its common name: "Apple Push Services: com.example.app".
     ///   - userID: the subject's UID, which is the topic of a certificate for one app.
-    ///   - topics: with what each may be used for; left out where there are none.
+    ///   - topics: each with its use; left out of the certificate if there are none.
     package func issue(
         pushCertificate name: String, userID: String?, worlds: Set<APNsWorld>,
         topics: [(name: String, use: String)] = [], validity: CertificateValidity

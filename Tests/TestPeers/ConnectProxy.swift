@@ -15,7 +15,8 @@ package final class ConnectProxy: Sendable {
     private let listener: Int32
     private let thread: NativeThread
 
-    /// - Parameter refusal: answers so instead of connecting, for example "407 Proxy Authentication Required".
+    /// - Parameter refusal: the status with which it answers instead of connecting, for example "407 Proxy Authentication
+    ///   Required".
     package init(refusal: String? = nil) throws {
         (listener, port) = try Loopback.listen()
         thread = try NativeThread(name: "proxy") { [listener, state] in
@@ -36,7 +37,7 @@ package final class ConnectProxy: Sendable {
     private static func serve(_ client: Int32, _ state: Watched<State>, _ refusal: String?) {
         var head: [UInt8] = []
         var byte: UInt8 = 0
-        // Byte by byte, so that nothing of what is for the server is read here.
+        // Byte by byte, so that no byte for the server is read here.
         while !head.suffix(4).elementsEqual("\r\n\r\n".utf8) {
             guard head.count < 8192, read(client, &byte, 1) == 1 else { return }
             head.append(byte)

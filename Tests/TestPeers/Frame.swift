@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// HTTP/2 frames by hand (RFC 9113, 6), for what no decent library writes.
+/// HTTP/2 frames by hand (RFC 9113, 6), as no decent library writes them.
 package enum Frame {
     package static let endStream: UInt8 = 0x1
     package static let endHeaders: UInt8 = 0x4

@@ -2,7 +2,7 @@
 package import CurlTransport
 
 extension HTTPClient {
-    /// To what a test has started on this machine.
+    /// A client for servers that a test has started on this machine.
     package init(trustedCertificates: String? = nil) {
         self.init(to: .relay, egress: Egress(trustedCertificates: trustedCertificates))
     }

@@ -3,7 +3,7 @@ package import CurlTransport
 import WireFormat
 
 extension HTTPClient {
-    /// An answer line by line, without their ends, until `line` answers false.
+    /// Passes an answer to `line` line by line, without line ends, until that returns false.
     package func lines(_ request: HTTPRequest, _ line: @escaping ([UInt8]) throws -> Bool) throws -> HTTPResponse {
         var splitter = LineSplitter(limit: 1 << 20)
         var goesOn = true

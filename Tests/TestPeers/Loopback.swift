@@ -17,18 +17,17 @@ package enum Loopback {
 
     /// The next connection of a listening socket; negative once the socket was shut down.
     ///
-    /// No program that another test starts meanwhile may inherit it: as long as that runs, closing the connection here would
-    /// not end it.
+    /// A program that another test starts at the same time must not inherit it: closing the connection here would not end it as
+    /// long as that program runs.
     package static func accept(_ listener: Int32) -> Int32 {
         relay_accept(listener, nil, nil)
     }
 
-    /// A port that nobody listens on, and that nobody is given, for as long as this lives.
+    /// A port on which nothing listens, and which the system gives to no other socket, for as long as this lives.
     ///
-    /// The port of a server that was stopped is free for the next socket of any other test. This one is bound without
-    /// listening, so that connecting to it is refused (connect(2)); `listen(port:)` may have it all the same, since
-    /// SO_REUSEADDR allows that beside a socket which does not listen (socket(7)), and only where it is asked for by its
-    /// number.
+    /// The port of a server that was stopped is free for the next socket of any other test. This one is bound without listening, so
+    /// that connecting to it is refused (connect(2)). `listen(port:)` can still take it: SO_REUSEADDR allows that beside a socket
+    /// which does not listen (socket(7)), and only if the port is asked for by its number.
     package final class ReservedPort: Sendable {
         package let port: UInt16
         private let socket: Int32

@@ -8,7 +8,7 @@ import Glibc
 ///
 /// `@unchecked Sendable`: made by the accepting thread, then used by its own thread alone.
 final class PeerConnection: @unchecked Sendable {
-    /// Written to when somebody has changed what this connection's thread has to look at.
+    /// Written to when another thread has changed state that this connection's thread must look at.
     let bell = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
     private let number: Int
     private let socket: Int32
@@ -48,7 +48,7 @@ final class PeerConnection: @unchecked Sendable {
         close(socket)
     }
 
-    /// Waits until the bell rings, the client has said something that is listened to, or the next step is due.
+    /// Waits until the bell rings, the client sends something that the peer does not ignore, or the next step is due.
     private func waitForNews() {
         var ends = [
             pollfd(fd: bell, events: Int16(POLLIN), revents: 0),
@@ -94,7 +94,7 @@ final class PeerConnection: @unchecked Sendable {
         }
     }
 
-    /// Reads all that there is, and does all that is due.
+    /// Reads all input that there is, and does all steps that are due.
     private func turn(_ buffer: inout [UInt8]) {
         while !isOver {
             let got = SSL_read(tls, &buffer, Int32(buffer.count))
@@ -177,7 +177,7 @@ final class PeerConnection: @unchecked Sendable {
         case .hold: held.append(request.streamID)
         case .settings(let maximumStreams): submitSettings(maximumStreams)
         case .goAway(.max, _, _):
-            // A session that has said any other GOAWAY ignores streams that are still on their way, also below its last id.
+            // A session that has sent any other GOAWAY ignores streams that are still on their way, also below its last id.
             nghttp2_submit_shutdown_notice(session)
         case .goAway(let last, let code, let debug):
             let bytes = Array(debug.utf8)
@@ -191,7 +191,7 @@ final class PeerConnection: @unchecked Sendable {
             shutdown(socket, Int32(SHUT_WR))
             isSilent = true
         case .raw(let bytes, let times):
-            // Not from inside nghttp2_session_mem_recv's own writing: what the session has to say goes first.
+            // Not from inside nghttp2_session_mem_recv's own writing: the session's own output goes first.
             write()
             for _ in 0..<times where !isOver { bytes.withUnsafeBytes { put($0) } }
         case .silence:

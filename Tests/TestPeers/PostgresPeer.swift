@@ -2,8 +2,8 @@
 import Glibc
 import Threading
 
-/// Speaks as much of PostgreSQL's protocol as it takes to let a client in, and then to fail it as the test says
-/// (postgresql.org/docs, "Frontend/Backend Protocol"). It has no tables: a statement gives no rows.
+/// Speaks enough of PostgreSQL's protocol to let a client in, and then to fail it as the test asks (postgresql.org/docs,
+/// "Frontend/Backend Protocol"). It has no tables: a statement returns no rows.
 package final class PostgresPeer: Sendable {
     package enum Answer: Sendable {
         case done
@@ -11,16 +11,16 @@ package final class PostgresPeer: Sendable {
         case refuse(String, String = "as the test wants it")
         /// FATAL, by its SQLSTATE, and then the connection is closed.
         case end(String, String = "as the test wants it")
-        /// Takes the statement and says nothing more.
+        /// Takes the statement and never answers.
         case stall
-        /// Closes the connection without a word.
+        /// Closes the connection without an answer.
         case cut
     }
 
     package struct State: Sendable {
         package var connections = 0
         package var cancels = 0
-        /// What was asked for, by any connection: texts of statements, and `name` for each run of a prepared one.
+        /// The statements of all connections, by their texts, also for each run of a prepared one.
         package var statements: [String] = []
         fileprivate var sockets: Set<Int32> = []
         fileprivate var isStopping = false
@@ -33,8 +33,8 @@ package final class PostgresPeer: Sendable {
     private let thread: NativeThread
 
     /// - Parameters:
-    ///   - script: what becomes of a statement, given the connection's number, from 0, and the statement's text.
-    ///   - arrival: what becomes of a connection before anything else.
+    ///   - script: the answer to a statement, given the connection's number, from 0, and the statement's text.
+    ///   - arrival: the answer to a new connection, given its number, before anything else.
     package init(
         script: @escaping @Sendable (Int, String) -> Answer = { _, _ in .done },
         arrival: @escaping @Sendable (Int) -> Answer = { _ in .done }

@@ -2,12 +2,12 @@
 import Foundation
 package import Signing
 
-/// Certificates for pushes in files, as they are in the field: issued by an authority of the test's own, and packed by
-/// Debian's openssl(1).
+/// Certificates for pushes in files, like those in the field: issued by an authority of the test's own, and packed by Debian's
+/// openssl(1).
 package struct PushCertificateFiles: Sendable {
     package static let topic = "com.example.app"
     package let folder: String
-    /// PEM: what a server of the test trusts.
+    /// The authority that a server of the test trusts.
     package let authority: CertificateAuthority
 
     package init() throws {
@@ -18,7 +18,7 @@ package struct PushCertificateFiles: Sendable {
 
     package static var now: Int64 { Int64(Date.now.timeIntervalSince1970) }
 
-    /// As Apple's of one app: its topic stands in the subject and, three times, in the extension.
+    /// Like Apple's for one app: its topic is in the subject and, three times, in the extension.
     package func issue(
         topics: [String] = [topic], worlds: Set<APNsWorld> = [.production, .sandbox],
         validity: CertificateValidity = .days(365, from: now)
@@ -46,7 +46,7 @@ package struct PushCertificateFiles: Sendable {
 
     /// - Parameters:
     ///   - isLegacy: with RC2 and a MAC of SHA-1, as Keychain Access writes it.
-    ///   - isKeyLeftOut: as where only the certificate was selected.
+    ///   - isKeyLeftOut: as if only the certificate was selected.
     package func p12(
         _ issued: IssuedCertificate, password: String, isLegacy: Bool = false, isKeyLeftOut: Bool = false,
         name: String = UUID().uuidString
@@ -60,7 +60,7 @@ package struct PushCertificateFiles: Sendable {
         return file
     }
 
-    /// - Returns: what it printed.
+    /// - Returns: its output.
     @discardableResult
     package func openssl(_ arguments: [String]) throws -> String {
         let process = Process()

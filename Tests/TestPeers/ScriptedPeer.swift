@@ -4,19 +4,19 @@ import COpenSSL
 import Glibc
 import Threading
 
-/// What the peer saw of one request.
+/// One request as the peer saw it.
 package struct SeenRequest: Sendable {
     /// Connections count from 0 in the order in which they came, requests of a connection from 1.
     package let connection: Int
     package let number: Int
     package let streamID: Int32
-    /// When it was whole.
+    /// When it was complete, or its header fields if the peer is hasty.
     package var at = ContinuousClock.now
     package var headers: [String: String] = [:]
     package var body: [UInt8] = []
 }
 
-/// What the peer does about a request.
+/// One step of the peer's reaction to a request.
 package indirect enum Step: Sendable {
     case answer(Int, [String: String] = [:], String = "")
     /// The stream stays open until `release`.
@@ -26,23 +26,23 @@ package indirect enum Step: Sendable {
     case reset(code: UInt32)
     /// Closes TCP without TLS's or HTTP's farewell.
     case cut
-    /// Writes and reads nothing more, and says so by TCP alone. Unlike after `cut`, all that was written arrives: there is no
+    /// Writes and reads nothing more, and ends only TCP's output. Unlike after `cut`, all that was written arrives: there is no
     /// reset, which discards what the client has not read yet (RFC 9293, 3.10.7).
     case endOfOutput
-    /// Bytes of our own, as they are, so many times or until the client has had enough.
+    /// Bytes as they are, sent `times` times or until the connection ends.
     case raw([UInt8], times: Int = 1)
     /// Neither reads nor writes from now on.
     case silence
-    /// Once so much time has passed.
+    /// A step after a delay.
     case after(Duration, Step)
 }
 
-/// What the peer does with a connection before any HTTP.
+/// How the peer receives a connection, before any HTTP.
 package enum Reception: Sendable {
     case serve
     /// Closes it before TLS.
     case hangUp
-    /// Takes it and says nothing, not even TLS.
+    /// Accepts it and sends nothing, not even TLS.
     case ignore
     /// Speaks something that is not TLS.
     case babble
@@ -58,7 +58,7 @@ package struct PeerManner: Sendable {
     package var speaksHTTP2 = true
     /// The script is asked once a request's header fields are there, without waiting for its end.
     package var isHasty = false
-    /// Versions as OpenSSL numbers them, 0x0302 for TLS 1.1; nil: what the library offers.
+    /// Versions as OpenSSL numbers them, 0x0302 for TLS 1.1; nil: the library's default.
     package var tlsVersion: Int?
     /// SETTINGS_INITIAL_WINDOW_SIZE by connection; nil: 65535.
     package var window: @Sendable (Int) -> Int? = { _ in nil }
@@ -70,7 +70,7 @@ package struct PeerManner: Sendable {
     package init() {}
 }
 
-/// A TLS HTTP/2 server on loopback that does as the test says: one thread per connection.
+/// A TLS HTTP/2 server on loopback that follows the test's script: one thread per connection.
 package final class ScriptedPeer: Sendable {
     package struct State: Sendable {
         package var connections = 0
@@ -96,7 +96,7 @@ package final class ScriptedPeer: Sendable {
 
     package let port: UInt16
     package let state = Watched(State())
-    /// Keeps the port from the next test's peer when this one was stopped: who still dials it must not be counted there.
+    /// Keeps the port from the next test's peer after this one was stopped: a client that still dials it must not be counted there.
     private let place: Loopback.ReservedPort?
     private let listener: Int32
     private let thread: NativeThread
@@ -124,7 +124,7 @@ package final class ScriptedPeer: Sendable {
                 (try? NativeThread(name: "peer \(number)") {
                     connection.run()
                     state.change { state in
-                        // Before the number is another's: who rings looks it up under the same lock.
+                        // Before the number is reused: `ring` looks it up under the same lock.
                         state.bells.remove(connection.bell)
                         close(connection.bell)
                         state.open -= 1
@@ -161,7 +161,7 @@ package final class ScriptedPeer: Sendable {
         return context
     }
 
-    /// Answers every stream that is held, now and once more for each call.
+    /// Answers every stream that is held now; one that is held later waits for the next call.
     package func release(status: Int = 200) {
         state.change { state in
             state.releases += 1

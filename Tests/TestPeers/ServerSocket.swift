@@ -2,12 +2,12 @@
 import COpenSSL
 import Glibc
 
-/// One accepted connection, with TLS where there is an identity; calls block. Of one thread.
+/// One accepted connection, with TLS if there is an identity; calls block. For use by one thread.
 package final class ServerSocket {
     private let socket: Int32
     private var tls: OpaquePointer?
 
-    /// What TLS is spoken with, for many connections.
+    /// The certificate and key for TLS, shared by many connections.
     package final class Identity: @unchecked Sendable {
         // Never changed after init; OpenSSL counts a context's references atomically (SSL_CTX_up_ref(3)).
         fileprivate let context: OpaquePointer
@@ -23,7 +23,7 @@ package final class ServerSocket {
         deinit { SSL_CTX_free(context) }
     }
 
-    /// Owns the descriptor from here on. nil where the peer breaks the handshake off.
+    /// Owns the descriptor from here on. nil if the peer breaks off the handshake.
     package init?(_ socket: Int32, _ identity: Identity?) {
         self.socket = socket
         guard let identity else { return }

@@ -3,12 +3,12 @@ import CLinux
 import Glibc
 import Threading
 
-/// Stands on loopback between a client and a server, and is the way that fails: it holds back all bytes, or ends all connections.
+/// A proxy on loopback between a client and a server that fails on request: it holds back all bytes, or ends all connections.
 package final class StallingProxy: Sendable {
     package struct State: Sendable {
-        /// Since it began.
+        /// The number of connections since it began.
         package var connections = 0
-        /// Whether bytes that come are held back. Connections are taken all the same, and taken as far as the server.
+        /// Whether bytes are held back. Connections are still accepted, and connected to the server.
         package var isStalled = false
         fileprivate var isStopping = false
         /// Both ends of each connection.
@@ -37,10 +37,10 @@ package final class StallingProxy: Sendable {
     /// From now on no byte passes, in either direction, until `release`.
     package func stall() { state.change { $0.isStalled = true } }
 
-    /// What was held back passes first.
+    /// Lets bytes pass again, those that were held back first.
     package func release() { state.change { $0.isStalled = false } }
 
-    /// Ends all connections, with what is on its way in them. New ones are taken.
+    /// Ends all connections, with the bytes in flight. New ones are accepted.
     package func cut() { state.change { Self.end($0) } }
 
     private static func end(_ state: State) {
@@ -59,7 +59,7 @@ package final class StallingProxy: Sendable {
     }
 
     private static func serve(_ client: Int32, _ port: UInt16, _ state: Watched<State>) {
-        // Where nobody listens behind it, the client finds its connection ended.
+        // If no server listens behind it, the client finds its connection ended.
         guard let server = try? Loopback.connect("127.0.0.1", port: port) else {
             close(client)
             return
@@ -87,7 +87,7 @@ package final class StallingProxy: Sendable {
             for (from, to) in [(0, server), (1, client)] where ends[from].revents != 0 {
                 let count = read(ends[from].fd, &buffer, buffer.count)
                 guard count > 0 else { return }
-                // A cut while it waits shows when it writes.
+                // A cut during the wait shows at the write.
                 _ = state.wait(seconds: 3600) { !$0.isStalled }
                 guard send(to, buffer, count, Int32(MSG_NOSIGNAL)) == count else { return }
             }

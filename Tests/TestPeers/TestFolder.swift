@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Folders for what tests leave lying about; they go when the process ends in order.
+/// Folders for files that tests leave behind; removed when the process ends in order.
 package enum TestFolder {
     /// Made with the first folder.
     private static let root: String = {

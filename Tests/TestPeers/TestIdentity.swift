@@ -3,7 +3,7 @@ import COpenSSL
 import Glibc
 import Signing
 
-/// A certificate authority and a server certificate in files, as libcurl and OpenSSL want them.
+/// A certificate authority and a server certificate, in files as libcurl and OpenSSL read them.
 package struct TestIdentity: Sendable {
     package let authorityPath: String
     package let chainPath: String
@@ -22,7 +22,7 @@ package struct TestIdentity: Sendable {
         keyPath = try Self.write(certificate.privateKey, to: "\(folder)/key.pem")
     }
 
-    /// A certificate for loopback that no authority has signed; it is its own.
+    /// A self-signed certificate for loopback; it is its own authority.
     package static func selfSigned() throws -> TestIdentity {
         let folder = try TestFolder.make()
         let key = relay_EVP_EC_gen_P256()

@@ -12,7 +12,7 @@ package final class Watched<Value>: @unchecked Sendable {
     package init(_ value: Value) {
         self.value = value
         pthread_mutex_init(mutex, nil)
-        // Deadlines are by a clock that nobody sets.
+        // Deadlines use a clock that cannot be set.
         var attributes = pthread_condattr_t()
         pthread_condattr_init(&attributes)
         pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)

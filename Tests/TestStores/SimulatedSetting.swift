@@ -4,7 +4,7 @@ internal import RelayStore
 package import RelayStorePostgres
 import RelayStoreSQLite
 
-/// What a simulation, which has one thread and a clock of its own, gives to its store.
+/// The clock, randomness and hooks that a simulation, which has one thread and a clock of its own, gives to its store.
 package struct SimulatedSetting {
     let clock: @Sendable () -> Timestamp
     let ticks: @Sendable () -> MonotonicTime
@@ -21,7 +21,7 @@ package struct SimulatedSetting {
         (self.clock, self.ticks, self.random, self.onEnter) = (clock, ticks, random, onEnter)
     }
 
-    /// The same, with what comes after others had their turn.
+    /// The same, with `body` called after `onEnter`.
     package func entering(_ body: @escaping @Sendable () -> Void) -> SimulatedSetting {
         SimulatedSetting(clock: clock, ticks: ticks, random: random) {
             onEnter()

@@ -7,20 +7,20 @@ import RelayStoreSQLite
 
 /// The store that a test works on. Only the driver's own tests know which driver it is.
 package protocol TestStore: RelayStore {
-    /// What one query answers, as text.
+    /// Returns the rows of one query, as text.
     func inspect(_ query: String) throws -> [[String]]
 
-    /// Runs a script: what another program, or a fault, would have done.
+    /// Runs a script: does what another program, or a fault, would have done.
     func administer(_ script: String) throws
 }
 
 extension SQLiteStore: TestStore {}
 extension PostgresStore: TestStore {}
 
-/// Opens the store at a path, and makes it where there is none.
+/// Opens the store at a path, and makes it if there is none.
 ///
 /// - Parameters:
-///   - release: what the release calls itself.
+///   - release: the release's name.
 ///   - onEnter: called before each transaction and each look.
 package func openStore(
     _ path: String, release: String = "unknown", onEnter: (@Sendable () -> Void)? = nil
@@ -31,8 +31,7 @@ package func openStore(
     return try SQLiteStore(path: path, release: release, options: options)
 }
 
-/// An empty store of this release: made once in a process, for to bring one through all steps of the schema takes longer than most
-/// tests.
+/// An empty store of this release. It is made once in a process, because all steps of the schema take longer than most tests.
 package enum NewStore {
     private static let file = Result {
         let folder = FileManager.default.temporaryDirectory.appending(path: "relay-new-store-\(UUID().uuidString)")
@@ -43,7 +42,7 @@ package enum NewStore {
         return try Data(contentsOf: URL(filePath: path))
     }
 
-    /// Where there is nothing yet.
+    /// Copies the empty store to `path`, unless there is a file already.
     package static func copy(to path: String) throws {
         guard !FileManager.default.fileExists(atPath: path) else { return }
         let file = try file.get()

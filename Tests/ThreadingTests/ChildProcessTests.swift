@@ -4,7 +4,7 @@ import Testing
 import Threading
 
 @Suite struct ChildProcessTests {
-    /// What a line of the shell writes, and how it ends.
+    /// Runs a line of the shell; returns its output and its end.
     private func run(_ line: String, folder: String = "/tmp") throws -> (text: String, end: ChildProcess.End) {
         let output = try PipeEnds()
         defer { close(output.reading) }
@@ -30,14 +30,14 @@ import Threading
     @Test func itBeginsInItsFolderWithItsStreamsAndWordsAlone() throws {
         #expect(try run("pwd; echo \"$0\" >&2", folder: "/usr").text == "/usr\n/bin/sh\n")
         #expect(try run("printf %s \"$HOME\"").text == ProcessInfo.processInfo.environment["HOME"] ?? "")
-        // A descriptor that anybody may inherit.
+        // A descriptor that any program may inherit.
         let descriptor = open("/dev/null", O_RDONLY)
         defer { close(descriptor) }
         #expect(try run("[ -e /proc/self/fd/\(descriptor) ] || echo closed").text == "closed\n")
         #expect(try run("[ \"$(cut -d ' ' -f 5 /proc/$$/stat)\" = $$ ] && echo own group").text == "own group\n")
     }
 
-    /// A thread of its own blocks every signal.
+    /// A `NativeThread` blocks every signal; its child must not.
     @Test func noSignalIsBlockedInIt() throws {
         let mailbox = try Mailbox<String>()
         let thread = try NativeThread(name: "parent") {
@@ -54,7 +54,7 @@ import Threading
         #expect(throws: SystemError.self) { try ChildProcess("/bin/true", [], in: "/nowhere", .init()) }
     }
 
-    /// Each of many who wait hears of it, and nobody signals what has taken its number.
+    /// Each of several waiters gets the end, and no signal is sent to a process that reuses its number.
     @Test func everybodyWhoWaitsHearsOfTheEnd() throws {
         let input = try PipeEnds()
         let child = try ChildProcess(

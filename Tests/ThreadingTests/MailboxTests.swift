@@ -17,7 +17,7 @@ struct MailboxTests {
         var numbers = [[Int]](repeating: [], count: 4)
         while numbers.contains(where: { $0.count < 500 }) {
             let events = mailbox.take(timeout: .seconds(60))
-            // Nobody wakes for nothing.
+            // No wait ends without an event.
             guard !events.isEmpty else { break }
             for event in events { numbers[event.thread].append(event.number) }
         }

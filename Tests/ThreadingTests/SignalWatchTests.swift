@@ -4,10 +4,10 @@ import Synchronization
 import Testing
 import Threading
 
-/// SIGUSR2 is nobody else's in these tests.
+/// No other test here uses SIGUSR2.
 @Suite(.serialized) struct SignalWatchTests {
-    /// What libdispatch's signal sources lost: a signal right after the watch began. It is ours from the moment that it is not
-    /// acted upon any more.
+    /// libdispatch's signal sources lost a signal that came right after the watch began. The watch must report it as soon as its
+    /// default action is off.
     @Test func aSignalThatComesAtOnceIsReported() throws {
         let mailbox = try Mailbox<CInt>()
         for _ in 0..<500 {

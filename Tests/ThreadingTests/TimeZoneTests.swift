@@ -5,7 +5,7 @@ import Testing
 
 @testable import Threading
 
-/// Zones out of the system's tz database are those that Foundation has.
+/// Zones from the system's tz database agree with Foundation's.
 @Suite struct TimeZoneTests {
     /// With and without daylight saving, on both halves of the Earth, with odd offsets, with rules that have ended.
     static let zones = [
@@ -15,7 +15,7 @@ import Testing
         "US/Eastern", "Etc/UTC", "Etc/GMT+8", "UTC",
     ]
 
-    /// Those at which the two differ, in seconds since 1970.
+    /// The moments at which the two differ, in seconds since 1970.
     private func differences(_ zone: String, _ moments: some Sequence<Int64>) throws -> [Int64] {
         let (own, other) = (try #require(LocalZone(named: zone)), try #require(TimeZone(identifier: zone)))
         return moments.filter { moment in

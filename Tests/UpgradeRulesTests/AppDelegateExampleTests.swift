@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import UpgradeRules
 
-/// The app delegate of etc/APPS.md, word for word, on stand-ins for what UIKit and the app itself bring.
+/// The app delegate of etc/APPS.md, word for word, on stand-ins for UIKit's types and the app's own.
 @MainActor @Suite(.serialized) struct AppDelegateExampleTests {
     // APPS.md: begin
     final class AppDelegate: UIResponder, UIApplicationDelegate {

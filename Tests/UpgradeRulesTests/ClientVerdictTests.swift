@@ -64,7 +64,7 @@ import UpgradeRules
         #expect(message.pushID == data["pushId"])
     }
 
-    /// What the running version meets is dropped, on both platforms; what cannot be compared is not.
+    /// A push for a version that the app already has is dropped, on both platforms; one that cannot be compared is not.
     @Test(
         arguments: [
             (#""required":"2.0.0""#, "1.9.9", nil, false), (#""required":"2.0.0""#, "2.0", nil, true),
@@ -94,7 +94,7 @@ import UpgradeRules
             let verdict = push.verdict(type: "t", userTelephone: "1", installed: installed, build: build)
             #expect(verdict == (isMet ? .dropped(.current) : .force(downloadURL: "u")))
         }
-        // The apps that are out there take no notice of the new fields.
+        // The apps in the field ignore the new fields.
         var seed = SeedClient(userTelephone: "1", pushType: "t")
         #expect(seed.receive(Array(#"{"aps":{"alert":"a"},"page":\#(page)}"#.utf8)).isAccepted)
         var android = SeedAndroidClient(userTelephone: "1", pushType: "t")
@@ -115,7 +115,7 @@ import UpgradeRules
         for (version, required) in [("1.9.9", "2.0"), ("2.9", "2.10"), ("2.0", "2.0.1"), ("9.0", "")] {
             #expect(app(version, required: required).1 == .accepted(downloadURL: "u"), "\(version), \(required)")
         }
-        // What it has met by its next start is forgotten.
+        // An upgrade that the app has at its next start is forgotten.
         var (updated, _) = app("1.9", required: "2.0")
         updated.start(versionName: "1.9.9")
         #expect(updated.upgradeURL == "u")
@@ -252,7 +252,7 @@ import UpgradeRules
 }
 
 extension SeedAndroidClient.Reaction {
-    /// The same of the app on the other platform.
+    /// The same reaction of the app on the other platform.
     fileprivate var asOnIOS: SeedClient.Reaction {
         switch self {
         case .accepted(let url): .accepted(alert: "a", downloadURL: url)

@@ -40,7 +40,7 @@ struct ForcePolicyTests {
         Step("1", "1.0.1", [.patch]),
         Step("1", "1.1", [.minor, .patch]),
         Step("1.1", "2", [.major, .minor, .patch]),
-        // No step, and a step of the fourth number, force nobody.
+        // No step, and a step of the fourth number, force no user.
         Step("1.2.3", "1.2.3", []),
         Step("1.2.3", "1.2.3.1", []),
         Step("1.2.3.9", "1.2.4", [.patch]),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import UpgradeRules
 
-/// The names of languages (RFC 5646), and whose text somebody gets (RFC 4647, RFC 9110).
+/// The names of languages (RFC 5646), and the choice of a user's text (RFC 4647, RFC 9110).
 struct LanguageTests {
     @Test(
         arguments: [

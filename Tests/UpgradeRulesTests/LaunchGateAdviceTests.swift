@@ -2,7 +2,7 @@
 import Testing
 import UpgradeRules
 
-/// What is published, judged by what the replicas of the real clients then do.
+/// The published document, judged by the replicas of the real clients.
 @Suite("What the LaunchGate document says")
 struct LaunchGateAdviceTests {
     static func facts(
@@ -78,7 +78,7 @@ struct LaunchGateAdviceTests {
         let current = try Self.facts("2.0", latest: "2.1", seen: ["2.0"])
         #expect(Self.dialog(current, on: "2.0") == .optionalUpdate("m"))
         #expect(Self.dialog(current, on: "2.1") == nil)
-        // Nobody was seen, or somebody's version is unknown: then the requirement stands.
+        // No device was seen, or the version of one is unknown: then the requirement stands.
         #expect(Self.dialog(try Self.facts("2.0", latest: "2.1"), on: "1.0") == .requiredUpdate("m"))
         #expect(
             Self.dialog(try Self.facts("2.0", latest: "2.1", seen: ["2.0"], unknown: 1), on: "1.0")

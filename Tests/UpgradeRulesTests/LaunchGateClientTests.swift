@@ -2,7 +2,7 @@
 import Testing
 import UpgradeRules
 
-/// The rules in `UpgradeRules` against the replicas, and the replicas against what SEEDS S5 says.
+/// The rules in `UpgradeRules` against the replicas, and the replicas against SEEDS S5.
 @Suite("LaunchGate and Gandalf")
 struct LaunchGateClientTests {
     typealias Document = LaunchGateDocument

@@ -90,7 +90,7 @@ struct GandalfReplica {
 
     private struct NumberFormatException: Error {}
 
-    /// One launch; what throws makes Gandalf go on as if there were no file.
+    /// One launch; an error makes Gandalf go on as if there were no file.
     mutating func launch(_ file: [UInt8]) -> Dialog? {
         guard let root = (try? JSONSerialization.jsonObject(with: Data(file))) as? [String: Any],
             let android = root["android"] as? [String: Any], let dialog = try? dialog(for: android)

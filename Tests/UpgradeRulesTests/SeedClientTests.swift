@@ -3,7 +3,7 @@ import Foundation
 import SeedApps
 import Testing
 
-/// The replica judges our payloads, so it is itself held against what SEEDS S2 says of the app.
+/// The replica judges our payloads, so it is itself checked against SEEDS S2's description of the app.
 @Suite struct SeedClientTests {
     @Test(
         arguments: [

@@ -91,7 +91,7 @@ import UpgradeRules
                 words.title, words.appTitle, words.sound, words.threadID
             ))
         #expect(words.saying(nil) == words)
-        // What does not fit is refused, whatever makes it long.
+        // A payload that does not fit is refused, whichever field is long.
         var long = words
         long.threadID = String(repeating: "x", count: 4_096)
         #expect(throws: PayloadError.self) {

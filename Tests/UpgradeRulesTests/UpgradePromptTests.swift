@@ -7,13 +7,13 @@ import UpgradeRules
 
 /// The prompt against the app of 2015: every sequence of events up to a length, each step compared with the replica.
 @Suite struct UpgradePromptTests {
-    /// What an app can live through. Documents are as servers send them; the machine reads them with `UpgradeRules`.
+    /// The events in an app's life. Documents are as servers send them; the machine reads them with `UpgradeRules`.
     enum Step: CaseIterable {
         case loginNone, loginRemind, loginForce, loginForceWithoutURL
         case push, pushForOther, coreAction, foreground, decline, restart, logout, upgrade
     }
 
-    /// The app as SEEDS tell it: the replica for answers and pushes, and beside it what it does with them over time.
+    /// The app as SEEDS describes it: the replica for answers and pushes, and its reactions to them over time.
     struct SeedApp {
         var client = SeedClient(userTelephone: "1")
         /// The one-button prompt that is shown at each return to the foreground: by login, or once a core action showed it.
@@ -24,7 +24,7 @@ import UpgradeRules
             case .loginNone, .loginRemind, .loginForce, .loginForceWithoutURL:
                 if client.userTelephone == nil { client.userTelephone = "1" }
                 let prompt = client.login(UpgradePromptTests.answer(step))
-                // Not in the seed, where a restart forgets the flag: the newest judgement replaces what a push said.
+                // Not in the seed, where a restart forgets the flag: the newest judgement replaces a push's.
                 client = SeedClient(userTelephone: "1")
                 shown = if case .force(let url) = prompt { url } else { nil }
                 return prompt
@@ -46,7 +46,7 @@ import UpgradeRules
         private var showing: SeedClient.Prompt { shown.map { .force(downloadURL: $0) } ?? .none }
     }
 
-    /// The app as one writes it today.
+    /// The app as it is written today.
     struct App {
         var prompt: UpgradePrompt
         var user: String? = "1"
@@ -150,7 +150,7 @@ import UpgradeRules
                 .render(userTelephone: step == .push ? "1" : "2"))
     }
 
-    // MARK: What traces do not show
+    // MARK: Beyond the traces
 
     @Test func aPushWaitsForTheCoreActionAlsoAcrossARestart() throws {
         var prompt = UpgradePrompt(installed: try Version("1.0"))

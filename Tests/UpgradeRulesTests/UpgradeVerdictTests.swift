@@ -79,7 +79,7 @@ import UpgradeRules
                 + #""message":"Please upgrade.","needUpgrade":"1","required":"2.0"}"#)
     }
 
-    /// What servers in the field send: numbers and strings alike.
+    /// Servers in the field send numbers and strings alike.
     @Test(
         arguments: [
             (#"{"hasNewVersion":0}"#, .none),
@@ -119,7 +119,7 @@ import UpgradeRules
         #expect(UpgradeVerdict.needsPush(arena, range, required: required) == pushed)
     }
 
-    /// Whoever is pushed with a known version is forced at the next login, and the other way round.
+    /// A user who is pushed to with a known version is forced at the next login, and the other way round.
     @Test(arguments: table)
     func pushAndLoginAgree(installed: String?, latest: String?, required: String?, verdict: UpgradeVerdict) throws {
         guard let installed, let required else { return }

@@ -3,7 +3,7 @@ import FaultInjection
 import Testing
 import UpgradeRules
 
-/// Versions as the registry holds them: UTF-8 in an arena, from any client, checked by nobody else.
+/// Versions as the registry holds them: UTF-8 in an arena, from any client, and checked nowhere else.
 @Suite struct VersionBytesTests {
     @Test(arguments: [
         "", ".", ".1", "1.", "1..2", "v1", "1.2-beta", " 1", "1 ", "1\n", "1,2", "+1", "-1", "1.２", "1.2\u{301}",

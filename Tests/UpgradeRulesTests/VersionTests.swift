@@ -106,7 +106,7 @@ import UpgradeRules
 
     // MARK: Comparing
 
-    /// Older first; what stands on one line is equal.
+    /// Older first; versions on one line are equal.
     static let ladder: [[String]] = [
         ["0", "0.0", "00.000.0"],
         ["0.0.1"],

@@ -10,8 +10,8 @@ import WireFormat
 
 @testable import VersionSources
 
-/// Each field of an answer that says what it is about is held against what was asked: the guide's table is the code's, and each field is
-/// tried with what is right and with what is not.
+/// Each field that identifies the subject of an answer is compared with the question: the guide's table is the code's, and each
+/// field is tried with right values and with wrong ones.
 @Suite struct AnswerFieldTests {
     @Test func `The guide has a row for each field, with its check`() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -23,7 +23,7 @@ import WireFormat
         #expect(rows.map(String.init) == right, "\(right.joined(separator: "\n"))")
     }
 
-    /// Of a field: what has to be believed, and what must not be.
+    /// The values of a field that must be believed, and those that must not.
     private struct Trial {
         var right: [String]
         var wrong: [String]
@@ -143,7 +143,7 @@ import WireFormat
 
     // MARK: The fields
 
-    /// nil: it is tried where it is read (`FCMReactionTests`).
+    /// nil: the field is tried where it is read (`FCMReactionTests`).
     private static func trial(_ field: AnswerField) -> Trial? {
         let later = "RELEASE_LIFECYCLE_STATE_IN_REVIEW"
         return switch field {
@@ -330,7 +330,7 @@ import WireFormat
         #expect(releases.map(\.name) == ["2.0"])
     }
 
-    // MARK: What is left behind
+    // MARK: After a wrong answer
 
     private static func http(_ body: [UInt8]) -> String {
         "HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\nConnection: close\r\n\r\n"

@@ -74,7 +74,7 @@ struct BumpBodyTests {
         #expect(fault == .fields([FieldFault("message.de", "has at most 1000 characters; it had 1001")]))
     }
 
-    /// Each: the body, and the one fault that it has.
+    /// Bodies, each with the field of its one fault and the fault's text.
     static let faults: [(String, String, String)] = [
         (
             #"{"requiredFrom": "2026-12-01 09:00"}"#, "requiredFrom",
@@ -226,7 +226,7 @@ struct BumpBodyTests {
     func longURL() {
         let start = "https://example.com/"
         #expect(DownloadURL.fault(in: start + String(repeating: "a", count: 2048 - start.count)) == nil)
-        // As it is sent: six characters for each of these.
+        // The length is that of the URL as it is sent: six characters for each of these.
         #expect(DownloadURL.fault(in: start + String(repeating: "ü", count: 338)) == nil)
         #expect(DownloadURL.fault(in: start + String(repeating: "ü", count: 339)) != nil)
         #expect(DownloadURL.fault(in: start + String(repeating: "a", count: 2049 - start.count)) != nil)

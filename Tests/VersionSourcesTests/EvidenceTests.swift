@@ -11,13 +11,13 @@ import UpgradeRules
 
 @testable import VersionSources
 
-/// What the stores said outlives the process: lives of the sources one after the other on one store, by the test's clock.
+/// The stores' answers outlive the process: lives of the sources one after the other on one store, by the test's clock.
 @Suite("What the app stores said before a restart") struct EvidenceTests {
-    /// The App Store's lookup and a track of Google Play in place of the world.
+    /// A stand-in for the App Store's lookup and for a track of Google Play.
     private final class Script: SourceQuestions {
         struct State {
             var now = Timestamp(seconds: 1_800_000_000)
-            /// What the lookup shows, undated; empty: it does not answer.
+            /// The version that the lookup shows, undated; empty: it does not answer.
             var version = "2.0"
             var isHalted = false
             var log: [String] = []
@@ -174,7 +174,7 @@ import UpgradeRules
         life = try live(hold: .zero)
         #expect(life.runner.offered(of: app) == (try Version("2.0")))
         #expect(try verdict(life, "2.1") == before)
-        // It may answer otherwise: nobody is forced by what it said to an earlier life.
+        // The store may answer otherwise now: its answer to an earlier life forces no user.
         #expect(try verdict(life).state == .closed)
         let reason = try verdict(life).reason
         #expect(reason.hasPrefix("waiting until the App Store answers; before the relay started: the App"), "\(reason)")

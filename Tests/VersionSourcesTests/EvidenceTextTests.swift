@@ -43,7 +43,7 @@ import UpgradeRules
         let read = try StoreEvidence(evidence.kind, said: evidence.said, askedAt: Self.asked)
         #expect(read == evidence)
         #expect(read.said == evidence.said, "what has not changed is not written again")
-        // When it was asked is kept beside it.
+        // The time of the question is kept beside it.
         let later = try StoreEvidence(evidence.kind, said: evidence.said, askedAt: Self.asked + .seconds(1))
         #expect(later.askedAt == Self.asked + .seconds(1) && later.said == evidence.said)
     }

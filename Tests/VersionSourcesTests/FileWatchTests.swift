@@ -18,7 +18,7 @@ struct FileWatchTests {
         try bench.start([.launchGateFile(path: file)])
         bench.wait("the file is read at the start") { $0.bumps.count == 1 }
         try body(bench, file)
-        // A writer that was not let run for a second between two steps leaves a fault that is over soon.
+        // A writer that does not get to run for a second between two steps leaves a fault that is over soon.
         let lines = bench.seen.now.log
         #expect(lines.count { $0.contains("fails") } == lines.count { $0.contains("well again") }, "\(lines)")
     }

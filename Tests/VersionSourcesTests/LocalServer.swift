@@ -13,7 +13,7 @@ final class LocalServer: Sendable {
 
     var address: String { "http://127.0.0.1:\(port)" }
 
-    /// - Parameter answer: gets the request's head; gives the whole answer, head and body.
+    /// - Parameter answer: takes the request's head, and returns the whole answer, head and body.
     init(answer: @escaping @Sendable (String) -> String) throws {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
@@ -55,7 +55,7 @@ final class LocalServer: Sendable {
         var sent = 0
         while sent < bytes.count {
             let count = bytes[sent...].withUnsafeBytes { send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-            // A client that has had enough closes.
+            // The client has closed.
             guard count > 0 else { return }
             sent += count
         }

@@ -10,7 +10,7 @@ import Testing
 import UpgradeRules
 import VersionSources
 
-/// A runner over a real store in a folder of its own; what it did is counted, and waited for by a condition.
+/// A runner over a real store in a folder of its own; tests wait for a condition on what it did.
 final class SourceBench: Sendable {
     static let app = AppKey(app: "com.imlian.QZJapanese", platform: .ios)
 
@@ -72,14 +72,14 @@ final class SourceBench: Sendable {
 
     func path(_ name: String) -> String { folder.appending(path: name).path }
 
-    /// The condition is looked at again whenever the runner did or said something.
+    /// Waits for the condition, which is checked again after each act and each log line of the runner.
     func wait(_ comment: Comment, until condition: @escaping (Seen) -> Bool) {
         #expect(seen.wait(for: .seconds(60), until: condition), comment)
     }
 
     var part: String { "source:\(Self.app.app)/ios:" }
 
-    /// What the runner did, with a signal for whoever waits.
+    /// The runner's acts, with a signal for the thread that waits.
     final class Box: Sendable {
         private let seen = Mutex(Seen())
         private let news = NSCondition()

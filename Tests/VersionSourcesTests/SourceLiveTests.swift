@@ -10,7 +10,7 @@ import Testing
 import UpgradeRules
 import VersionSources
 
-/// A server whose answer the test changes, and that remembers what it was asked.
+/// A server whose answer the test changes, and that keeps its requests.
 private final class Script: Sendable {
     private let state: Mutex<(answer: String, requests: [String])>
 
@@ -72,7 +72,7 @@ struct SourceNetworkTests {
     struct Lie: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var answer: String
-        /// What the fault says.
+        /// A part of the fault's text.
         var says: String
     }
 
@@ -213,7 +213,7 @@ struct SourceNetworkTests {
                     goesOn.wait()
                 }, inForceChanged: {}))
         #expect(isTaken.wait(timeout: .now() + 60) == .success)
-        // On a thread of its own: who waits for the source waits until it goes on below.
+        // On a thread of its own: the call waits for the source, which goes on below.
         let runner = bench.runner
         let asker = Thread {
             runner.askToStop()
@@ -247,7 +247,7 @@ struct SourceNetworkTests {
 struct SilentSourceTests {
     @Test("a file and a store are heard within two seconds beside fifty sources that hang")
     func besideSilence() throws {
-        // The kernel takes connections into the backlog (listen(2)); nobody reads them.
+        // The kernel takes connections into the backlog (listen(2)); nothing reads them.
         let (silence, port) = try Loopback.listen()
         let script = Script(Script.ok(LookupSample.body()))
         let server = try LocalServer(answer: script.answer)

@@ -87,7 +87,7 @@ struct SourceRulesTests {
                 .success(Self.entry("9.0", bundleID: "com.other")), .success(nil))
         else { throw SourceFault("another app was believed") }
         #expect(other.reason.contains("com.other"))
-        // Who is throttled is not asked by the other key too.
+        // A store that throttles is not asked by the other key, too.
         let throttled = SourceFault("HTTP 403", isThrottled: true)
         #expect(try round(.failure(throttled), .success(good)) == .failure(throttled))
     }
@@ -98,7 +98,7 @@ struct SourceRulesTests {
         schedule.succeeded(at: Self.start)
         #expect(schedule.due(at: Self.start - .seconds(30)) == Self.start + .seconds(900))
         #expect(schedule.due(at: Self.start - .seconds(7200)) == Self.start - .seconds(7200))
-        // What the source asked for itself is waited for.
+        // A wait that the source itself asked for is kept.
         schedule.failed(SourceFault("HTTP 403", isThrottled: true, retryAfter: .seconds(10_000)), at: Self.start)
         #expect(schedule.due(at: Self.start) == Self.start + .seconds(10_000))
     }
@@ -178,7 +178,7 @@ struct SourceRulesTests {
         #expect(
             whole == LaunchGateReading(required: try Version("1.1"), message: "Now.", latest: try Version("1.2")))
         #expect(try read(#"{"ios":{}}"#) == LaunchGateReading())
-        // What it says goes into pushes, and onto terminals.
+        // Its message goes into pushes, and onto terminals.
         for bad in [#"\u001b[2J"#, #"\u202e"#] {
             let text = #"{"ios":{"requiredUpdate":{"minimumVersion":"1.1","message":"Now\#(bad)"}}}"#
             #expect(throws: SourceFault.self, "\(bad)") { try read(text) }

@@ -13,7 +13,7 @@ import UpgradeRules
 
 /// The sources without thread, network and disk: turn by turn, by the test's clock.
 @Suite struct SourceTurnTests {
-    /// Answers in place of the world, and keeps what it was asked.
+    /// Answers in place of the stores, and keeps the questions.
     private final class Script: SourceQuestions {
         struct State {
             var now = Timestamp(seconds: 1_800_000_000)
@@ -143,7 +143,7 @@ import UpgradeRules
         #expect(try inForce(other) == nil && heard.withLock { $0 } == 1)
         #expect(runner.faults()["app:\(other.app)/ios"]?.contains("this app is refused") == true)
         #expect(runner.faults().count == 1)
-        // It comes back to the app by itself.
+        // The loop tries the app again by itself.
         #expect(next == script.state.withLock { $0.now } + .seconds(5))
         try bench.store.administer("DROP TRIGGER refuse")
         pass(.seconds(5))

@@ -19,8 +19,8 @@ struct CrashPlan: CustomStringConvertible {
         random = SeededGenerator(seed: seed)
     }
 
-    /// Lets a random time pass, from none to `most`. The one sleep of the tests: that a kill comes at any moment, and not at
-    /// one that something signals, is what is tested.
+    /// Sleeps for a random time, from none to `most`. A sleep on purpose: the kill must come at any moment, not at one that
+    /// something signals.
     @discardableResult
     mutating func pass(upTo most: Duration) -> Duration {
         let microseconds = Int64(most / .microseconds(1))

@@ -5,8 +5,8 @@ import PushSimulator
 import Testing
 import WireFormat
 
-/// SIGKILL at random moments of an Android campaign. FCM has no idempotency key: what was on its way is pushed again, and the app
-/// knows it by `data.pushId`.
+/// SIGKILL at random moments of an Android campaign. FCM has no idempotency key: pushes in flight are sent again, and the app
+/// recognises them by `data.pushId`.
 @Suite(.serialized, .ownThread) struct CrashedAndroidTests {
     @Test func killsInACampaignLoseNothing() throws {
         var plan = CrashPlan()
@@ -29,7 +29,7 @@ import WireFormat
             plan.pass(upTo: .milliseconds(25))
             bench.kill()
             let killed = ContinuousClock.now
-            // What the dead daemon's sockets still held is taken too.
+            // The push service also takes the requests that the dead daemon's sockets still held.
             try #require(
                 bench.simulator.wait(deadline: .seconds(60)) { $0.connectionsOpen == 0 }, "\(plan), kill \(number)")
             let taken = bench.simulator.figures.distinctIDs

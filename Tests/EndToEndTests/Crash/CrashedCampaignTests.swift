@@ -4,22 +4,22 @@ import OwnThread
 import PushSimulator
 import Testing
 
-/// SIGKILL at random moments of a campaign, also while the daemon is still coming up from the kill before.
+/// SIGKILL at random moments of a campaign, also while the daemon still recovers from the kill before.
 @Suite(.serialized, .ownThread) struct CrashedCampaignTests {
-    /// One kill, as the table tells it.
+    /// One kill, as a row of the printed table.
     private struct Kill {
         var moment: String
-        /// Distinct pushes that the service had taken, and that the ledger knew of.
+        /// Distinct pushes that the service had taken, and those that the ledger had recorded.
         var taken: Int
         var recorded: Int
-        /// Opened since the daemon started that was killed.
+        /// Opened by the daemon that was killed.
         var connections = 0
         /// From the kill to the first push after it.
         var pause: Duration?
     }
 
-    /// What can be on its way: `fanOut.batch` times the batches at once, and a stream's worth for each of the connections
-    /// that the daemon had opened, rounded up to a batch.
+    /// The most pushes that can be in flight: `fanOut.batch` times the batches at once, and the streams of each connection that the
+    /// daemon had opened, rounded up to a batch.
     private static func inFlight(connections: Int) -> Int { 16 * 500 + (connections * 1000 + 499) / 500 * 500 }
 
     @Test func killsInACampaignLoseNothing() throws {
@@ -39,7 +39,7 @@ import Testing
             kill.connections = bench.simulator.figures.connectionsOpened - openedBefore
             let seen = bench.simulator.figures.requests
             openedBefore = bench.simulator.figures.connectionsOpened
-            // Every fifth comes while the daemon recovers from the one before.
+            // After every fifth kill another one comes while the daemon recovers.
             if number % 5 == 0 {
                 try bench.launch()
                 plan.pass(upTo: .milliseconds(120))
@@ -65,11 +65,11 @@ import Testing
         try compare(bench, id, fleet, plan)
     }
 
-    /// Kills at a random count of pushes, or a random time after it.
+    /// Kills after a random count of pushes, and a random time after that.
     private func die(_ bench: Workbench, _ plan: inout CrashPlan, behind: Int, left: Int) throws -> Kill {
         let figures = bench.simulator.figures
         let rest = max(1, behind - figures.distinctTokens)
-        // So that the last kill finds something to interrupt, about.
+        // Sized so that even the last kill is likely to interrupt something.
         let more = Int.random(in: 0...(rest * 5 / 4 / (left + 1)), using: &plan.random)
         let reached = bench.simulator.wait(forRequests: figures.requests + min(more, rest), deadline: .seconds(60))
         let time = plan.pass(upTo: .milliseconds(25))
@@ -79,9 +79,9 @@ import Testing
             recorded: 0)
     }
 
-    /// What the kill left: nothing recorded that was not taken, and a sound store.
+    /// Checks the store after a kill: it is sound and records no push that the service did not take.
     private func look(_ bench: Workbench, _ kill: inout Kill, _ comment: String) throws {
-        // What the dead daemon's sockets still held is taken too.
+        // The push service also takes the requests that the dead daemon's sockets still held.
         try #require(
             bench.simulator.wait(deadline: .seconds(60)) { $0.connectionsOpen == 0 },
             "\(comment): its connections stay open")
@@ -94,7 +94,7 @@ import Testing
         try image.expectCountsToAddUp(comment)
     }
 
-    /// The ledger against the record, push by push.
+    /// Compares the ledger with the record, push by push.
     private func compare(_ bench: Workbench, _ id: String, _ fleet: Fleet, _ plan: CrashPlan) throws {
         var idsByToken: [String: Set<String>] = [:]
         for push in try bench.record() {

@@ -5,7 +5,7 @@ import OwnThread
 import Synchronization
 import Testing
 
-/// SIGKILL while devices are imported: what was answered is stored whole, and sending all again ends in the same registry.
+/// SIGKILL while devices are imported: an answered import is stored whole, and sending all again ends in the same registry.
 @Suite(.serialized, .ownThread) struct CrashedImportTests {
     /// One import on a thread of its own.
     private final class Import: Sendable {
@@ -45,7 +45,7 @@ import Testing
         for suffix in ["", "-wal", "-shm"] {
             try FileManager.default.removeItem(atPath: bench.path("relay.db\(suffix)"))
         }
-        // Another store in its place would have gone back in time.
+        // Beside this file, a new store would look like one that went back in time.
         try? FileManager.default.removeItem(atPath: bench.path("relay.db.seen"))
     }
 
@@ -54,7 +54,7 @@ import Testing
         let fleet = Fleet(count: plan.devices * 5 / 4, withoutTelephone: 20, current: 33)
         let body = Array(fleet.devices.map(\.json).joined(separator: "\n").utf8)
         let bench = try Workbench()
-        // How long one takes here, so that the moments fall into it.
+        // Measures one import, so that the kills fall into its duration.
         try bench.start()
         let begin = ContinuousClock.now
         let first = Import(body, socket: bench.path("control.sock"))
@@ -81,7 +81,7 @@ import Testing
             try image.expectCountsToAddUp(comment)
             if stored == fleet.devices.count {
                 whole += 1
-                // The next one has to begin anew, or it could not be interrupted.
+                // The next import must begin with an empty store, or there is nothing to interrupt.
                 try removeStore(bench)
             } else if stored == 0 {
                 none += 1

@@ -7,14 +7,14 @@ import Testing
 
 @testable import RelayStoreSQLite
 
-/// SIGKILL while a store is made, or grows from an older release's schema.
+/// SIGKILL while a store is created, or migrated from an older release's schema.
 @Suite(.serialized, .ownThread) struct CrashedMigrationTests {
     @Test(arguments: [0, 1]) func aMigrationEndsInAWholeSchema(from version: Int) throws {
         var plan = CrashPlan()
         let bench = try Workbench()
         let older = bench.path("older.db")
         if version > 0 { try make(older, version, devices: plan.devices) }
-        // How long a start takes that grows the store, and what the schema looks like then.
+        // Measures a start that migrates the store, and reads the schema that it leads to.
         try put(older, version, bench)
         let begin = ContinuousClock.now
         try bench.start()
@@ -34,7 +34,7 @@ import Testing
             byVersion[reached, default: 0] += 1
             #expect((version...Migration.newest).contains(reached), "\(comment)")
             if reached == Migration.newest { #expect(tables == newest.tables, "\(comment)") }
-            // The next start ends what the kill interrupted.
+            // The next start finishes the interrupted migration.
             try bench.start()
             #expect(try bench.api("GET", "/healthz").status == 200)
             bench.kill()
@@ -93,7 +93,7 @@ import Testing
         return (version, tables)
     }
 
-    /// What the second step counts.
+    /// Checks the counts that the second step of the chain makes.
     private func expectSeenVersions(_ bench: Workbench, devices: Int, _ comment: String) throws {
         let image = try StoreImage(of: bench.path("relay.db"))
         defer { image.remove() }

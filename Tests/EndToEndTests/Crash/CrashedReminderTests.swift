@@ -4,7 +4,7 @@ import OwnThread
 import PushSimulator
 import Testing
 
-/// SIGKILL at random moments of a reminder: while devices are put in line, and while they are sent to.
+/// SIGKILL at random moments of a reminder: while devices are queued, and while they are pushed to.
 @Suite(.serialized, .ownThread) struct CrashedReminderTests {
     @Test func killsInAReminderLoseNobodyAndSendOnlyWhatWasNotRecordedOnceMore() throws {
         var plan = CrashPlan()
@@ -28,7 +28,7 @@ import Testing
             plan.pass(upTo: .milliseconds(25))
             bench.kill()
             let comment = "\(plan), kill \(number)"
-            // What the dead daemon's sockets still held is taken too.
+            // The push service also takes the requests that the dead daemon's sockets still held.
             try #require(bench.simulator.wait(deadline: .seconds(60)) { $0.connectionsOpen == 0 }, "\(comment)")
             let taken = bench.simulator.accepted().tokensByCount.reduce(0) { $0 + ($1.key > 1 ? $1.value : 0) }
             let image = try StoreImage(of: bench.path("relay.db"))

@@ -21,7 +21,7 @@ import Testing
         let versions = Mutex<[String: String]>([:])
         let tries = Atomic<Int>(0)
         let isDone = DispatchSemaphore(value: 0)
-        /// Ends it also where nobody answers any more.
+        /// Ends the sender also where no daemon answers any more.
         private let deadline: ContinuousClock.Instant
 
         init(socket: String, number: Int, count: Int, patience: Duration) {
@@ -50,8 +50,8 @@ import Testing
                         versions.withLock { $0[id] = Self.version(number, step) }
                         break
                     }
-                    // The daemon is dead, or comes up. Until its control socket is made, or a little longer: it listens a
-                    // moment after that.
+                    // The daemon is dead or starting. Waits until its control socket is made, 100 ms at most: it listens a moment
+                    // after that.
                     folder?.wait(for: .milliseconds(100))
                 }
             }
@@ -70,7 +70,7 @@ import Testing
         let bench = try Workbench()
         try bench.start()
         try bench.register(Fleet(count: 50))
-        // A start takes up to ten seconds where the machine has much else to do.
+        // A start takes up to ten seconds on a busy machine.
         let patience = Duration.seconds(60 + 15 * plan.kills)
         let senders = (0..<4).map {
             Sender(socket: bench.path("control.sock"), number: $0, count: plan.kills * 3, patience: patience)
@@ -94,7 +94,7 @@ import Testing
         let versions = senders.reduce(into: [String: String]()) { all, sender in
             all.merge(sender.versions.withLock { $0 }) { first, _ in first }
         }
-        // Each that was taken answers as the first time, and takes no other body; what fell (409) was never taken.
+        // An accepted webhook answers as the first time and takes no other body; one refused with 409 was never accepted.
         var replayed = 0
         for (id, answer) in answers where answer.status < 300 {
             let version = try #require(versions[id])
@@ -104,7 +104,7 @@ import Testing
             replayed += 1
         }
         #expect(answers.values.allSatisfy { [200, 202, 409].contains($0.status) }, "\(plan)")
-        // A rise is a campaign: as many as were told to the senders, each told to one.
+        // Each rise is one campaign: those in the senders' 202 answers are distinct, and are all that the store has.
         let raised = try answers.values.filter { $0.status == 202 }.map { answer in
             let json = try JSONSerialization.jsonObject(with: Data(answer.body.utf8)) as? [String: Any]
             return try #require((json?["campaign"] as? [String: Any])?["id"] as? String)

@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-/// A store's files as a kill left them, copied so that looking at them takes no recovery out of the next daemon's hands.
+/// A copy of a store's files as a kill left them: opening the originals would do the recovery that the next daemon must do.
 struct StoreImage {
     private let folder: URL
     private let path: String
@@ -20,7 +20,7 @@ struct StoreImage {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// What one query answers, a line for each row.
+    /// Returns the answer of one query, a line for each row.
     func lines(_ query: String) throws -> [Substring] {
         let result = try CommandResult.of([path, query], program: URL(filePath: "/usr/bin/sqlite3"))
         guard result.status == 0 else { throw Unexpected("\(query): \(result.errors)") }
@@ -32,13 +32,13 @@ struct StoreImage {
         return number
     }
 
-    /// Whether SQLite and the schema's own rules find nothing wrong.
+    /// Expects that SQLite's integrity and foreign key checks find nothing wrong.
     func expectSound(_ comment: String) throws {
         #expect(try lines("PRAGMA integrity_check") == ["ok"], "\(comment)")
         #expect(try lines("PRAGMA foreign_key_check") == [], "\(comment)")
     }
 
-    /// Pushes that the ledger calls accepted: its rows, and what its batches hold beside them.
+    /// The pushes that the ledger records as accepted, in its rows and in its batches.
     func accepted() throws -> Int {
         try number(
             """
@@ -47,7 +47,7 @@ struct StoreImage {
             """)
     }
 
-    /// The counts of every campaign against the ledger's rows and batches, and those of every app against the registry's.
+    /// Compares the counts of every campaign with the ledger's rows and batches, and those of every app with the registry.
     func expectCountsToAddUp(_ comment: String) throws {
         let wrong = try lines(
             """

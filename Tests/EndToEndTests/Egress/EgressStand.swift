@@ -9,10 +9,10 @@ import WireFormat
 
 @testable import PushSimulator
 
-/// A stand-in for each kind of server that a relay dials, all with names that this machine cannot resolve, and with certificates of
-/// an authority that nobody knows.
+/// A stand-in for each kind of server that a relay dials. This machine cannot resolve their names, and their certificates are of an
+/// authority that no system trusts.
 final class EgressStand {
-    /// Under which name each is reached. A new kind of server gets its own here, and a stand-in below.
+    /// The host name of each kind. A new kind of server gets its own here, and a stand-in below.
     static func host(_ destination: Destination) -> String? {
         switch destination {
         case .apns: "apns.relay.test"
@@ -23,7 +23,7 @@ final class EgressStand {
         case .googlePlay: "play.relay.test"
         case .launchGate: "gate.relay.test"
         case .receiver: "hook.relay.test"
-        // The commands' --url: a person's own machine dials it, and no configuration is read there.
+        // The commands' --url: the operator's own machine dials it, and no configuration is read there.
         case .relay: nil
         }
     }
@@ -101,7 +101,7 @@ final class EgressStand {
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path(name))
     }
 
-    /// The server of each kind: "apns.relay.test:40123". FCM's tokens and Google Play's come from two.
+    /// The servers of each kind, as "apns.relay.test:40123". FCM's tokens and Google Play's come from two.
     func servers(_ destination: Destination) -> [String] {
         let ports: [UInt16] =
             switch destination {
@@ -122,7 +122,7 @@ final class EgressStand {
 
     /// - Parameters:
     ///   - egress: the whole object.
-    ///   - own: what each address has of its own.
+    ///   - own: further keys of each address.
     func configure(egress: String, own: String = "") throws {
         let text = """
             {

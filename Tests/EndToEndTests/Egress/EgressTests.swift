@@ -6,9 +6,9 @@ import TestPeers
 import Testing
 import WireFormat
 
-/// Everything that a relay dials, by each kind of proxy: real ones of Debian's, which alone can resolve the names, and servers whose
-/// certificates a private authority has signed. It goes through `Destination.allCases`: what is dialled from a later day on has no
-/// name and no stand-in here, and does not compile.
+/// Dials everything that a relay dials, through each kind of proxy. The proxies are real ones of Debian's, which alone can resolve
+/// the names; a private authority has signed the servers' certificates. The tests go through `Destination.allCases`: a new
+/// destination does not compile without a name and a stand-in here.
 @Suite(.timeLimit(.minutes(60)), .serialized, .ownThread) struct EgressTests {
     private func expectAll(
         _ stand: EgressStand, by proxy: RealProxy, saying way: String, environment: [String: String] = [:]
@@ -16,7 +16,7 @@ import WireFormat
         let (result, json) = try stand.check(environment: environment)
         #expect(json["valid"]?.bool == true, "\(result)")
         let findings = json["online"]?.array ?? []
-        // One for each part of the configuration; FCM's and Google Play's tokens are parts of theirs.
+        // One finding for each part of the configuration; the tokens of FCM and Google Play belong to their parts.
         #expect(findings.count == 7)
         for finding in findings {
             #expect(finding["result"]?.string == "good", "\(finding)")
@@ -153,10 +153,10 @@ import WireFormat
         #expect(socks.targets.isEmpty)
     }
 
-    /// Nothing else in the file changes: each part has its way from another object than its own.
+    /// Only `egress` changes in the file: each part takes its way out from that object, not from its own.
     @Test func aReloadOfTheWayOutAloneHoldsForEverythingFromThenOn() throws {
         let stand = try EgressStand()
-        // squid writes a connection down when it has ended, and some are kept.
+        // Not squid: it logs a connection when it ends, and the relay keeps some open.
         let first = try RealProxy.microsocks(names: EgressStand.hosts)
         let second = try RealProxy.microsocks(names: EgressStand.hosts)
         func configure(_ url: String) throws {
@@ -196,7 +196,7 @@ import WireFormat
         relay.send(SIGHUP)
         _ = try #require(relay.waitForLine("reloaded", within: .seconds(60)), "\(relay.log)")
         try pushesAndEvents("2.3.0")
-        // An access token that is good is not asked for again.
+        // A valid access token is not requested again.
         try everythingGoes(by: second, but: [.googleTokens])
     }
 

@@ -8,22 +8,22 @@ final class RealProxy {
     let port: UInt16
     private let folder: URL
     private let process = Process()
-    /// It ends with what holds the other end of this.
+    /// The proxy ends when the writing end of this pipe is closed, also by the end of the tests' process.
     private let lifeline = Pipe()
 
-    /// squid, which alone knows some names.
+    /// squid, which alone resolves some names.
     ///
     /// - Parameters:
-    ///   - names: that lead to loopback.
-    ///   - identity: what it speaks TLS with to those that ask it; nil: they ask in clear.
+    ///   - names: the names that lead to loopback.
+    ///   - identity: its certificate and key for clients that ask it by TLS; nil: they ask in clear.
     static func squid(names: [String], identity: TestIdentity? = nil) throws -> RealProxy {
         try RealProxy("/usr/sbin/squid") { folder, port in
-            // The line has its end: squid cuts the last character off.
+            // The line must end with a newline: squid cuts off the last character.
             try Data("\((["127.0.0.1"] + names).joined(separator: " "))\n".utf8)
                 .write(to: folder.appending(path: "hosts"))
             var listen = "http_port 127.0.0.1:\(port)"
             if let identity {
-                // It reads them as its own user.
+                // squid reads them as its own user.
                 for (name, path) in [("chain.pem", identity.chainPath), ("key.pem", identity.keyPath)] {
                     let copy = folder.appending(path: name).path
                     try FileManager.default.copyItem(atPath: path, toPath: copy)
@@ -51,7 +51,7 @@ final class RealProxy {
         }
     }
 
-    /// tinyproxy, which wants a user and a password, and knows no name itself: another proxy does.
+    /// tinyproxy, which requires a user and a password. It resolves no names itself; `other`, before which it stands, does.
     static func tinyproxy(user: String, password: String, before other: RealProxy) throws -> RealProxy {
         try RealProxy("/usr/bin/tinyproxy") { folder, port in
             let text = """
@@ -69,11 +69,11 @@ final class RealProxy {
         }
     }
 
-    /// microsocks, a SOCKS 5 proxy. Its resolver is the system's: a library before that one knows the names.
+    /// microsocks, a SOCKS 5 proxy. It uses the system's resolver; a preloaded library resolves the names before that.
     ///
     /// - Parameters:
-    ///   - names: that lead to loopback.
-    ///   - user: who may use it, with a password; nil: anybody.
+    ///   - names: the names that lead to loopback.
+    ///   - user: the one user and password that it accepts; nil: it requires none.
     static func microsocks(names: [String], user: (name: String, password: String)? = nil) throws -> RealProxy {
         let binary = "/usr/bin/microsocks"
         guard FileManager.default.isExecutableFile(atPath: binary) else {
@@ -123,7 +123,7 @@ final class RealProxy {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// What it has written down of those that asked it.
+    /// The proxy's own log of its requests, and its errors.
     var log: String {
         ["access.log", "errors.log"].map { name in
             (try? String(contentsOf: folder.appending(path: name), encoding: .utf8)) ?? ""

@@ -8,7 +8,7 @@ import StorePeers
 import TestPeers
 import Testing
 
-/// A database that went back in time: the relay fails over to a standby that had not got what was decided last, and to a restored dump.
+/// A database that went back in time: a failover to a standby that lacks the latest decisions, and a restored dump.
 @Suite(
     .serialized, .ownThread,
     .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.whereToGetIt)))
@@ -32,7 +32,7 @@ struct StaleDatabaseTests {
         let secret = try #require(token.json["token"] as? String)
         let campaign = try bench.campaign(of: bench.bump("2.0.0"))
         try #require(bench.simulator.wait(forRequests: 100, deadline: .seconds(60)))
-        // From here on it gets nothing.
+        // From here on the standby receives nothing.
         _ = try bench.until {
             try primary.number("SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'") > 0 ? true : nil
         }
@@ -55,12 +55,12 @@ struct StaleDatabaseTests {
             try standby.number("SELECT count(*) FROM upgrade_relay.campaign WHERE state = 'running'") == 1,
             "it is there")
         try isFallen(bench, secret, sent)
-        // The process that comes next knows it from its own directory.
+        // The next process knows it from its own directory.
         bench.kill()
         try bench.launch(environment: state)
         try bench.relay?.waitUntilReady()
         try isFallen(bench, secret, sent)
-        // A person repeats what was lost, and takes it on.
+        // The operator repeats what was lost, and accepts the store.
         #expect(
             try bench.api(
                 "POST", "/v1/apps/\(Workbench.app)/ios/withdraw", body: Array(#"{"required":"2.0.0"}"#.utf8)
@@ -90,7 +90,7 @@ struct StaleDatabaseTests {
         _ = try bench.campaign(of: bench.bump("2.0.0"))
         try #require(bench.simulator.wait(forRequests: 50, deadline: .seconds(60)))
         try server.run("\"$1/pg_restore\" \(way) --clean --if-exists -d postgres dump")
-        // What was on its way when it happened.
+        // Time for the pushes that were in flight then.
         usleep(2_000_000)
         try isFallen(bench, secret, bench.simulator.figures.requests)
     }

@@ -6,12 +6,12 @@ import PushSimulator
 import TestPeers
 import Testing
 
-/// A file that went back in time: a backup in the store's place, put there without a word, while the daemon works and while it does not.
+/// A store that went back in time: a backup is put in its place without the command, while the daemon works and while it does not.
 @Suite(.serialized, .ownThread) struct StoreBackTests {
     /// A daemon whose store has a backup from before a version was withdrawn, a user erased and a token revoked.
     private func decided(devices: Int = 30) throws -> (bench: Workbench, fleet: Fleet, secret: String) {
         let fleet = Fleet(count: devices)
-        // A push each four seconds: the campaign goes on for as long as it is looked at.
+        // A push each second, so that the campaign lasts as long as the tests look at it.
         let bench = try Workbench(iosKeys: "pace: { ratePerSecond: 1 },")
         try bench.start()
         try bench.register(fleet)
@@ -31,7 +31,7 @@ import Testing
         return (bench, fleet, secret)
     }
 
-    /// As somebody does it who knows of no "store restore".
+    /// As an operator does it who does not know "store restore".
     private func putBack(_ bench: Workbench, _ file: String) throws {
         let files = FileManager.default
         let store = bench.path("relay.db")
@@ -47,7 +47,7 @@ import Testing
         #expect(relay.wait().status == 0, "\(relay.log)")
     }
 
-    /// What it says and does while its store is behind.
+    /// Checks the daemon's reports and actions while its store is behind.
     private func isFallen(_ bench: Workbench, _ secret: String) throws {
         let sent = bench.simulator.figures.requests
         _ = try bench.until("readyz says nothing of it") {
@@ -77,11 +77,11 @@ import Testing
         try putBack(bench, bench.path("backup.db"))
         try bench.start()
         try isFallen(bench, secret)
-        // Nor does another start change anything.
+        // Another start changes nothing.
         bench.kill()
         try bench.start()
         try isFallen(bench, secret)
-        // What was lost is repeated; then it is taken on.
+        // The operator repeats what was lost, then accepts the store.
         let sent = bench.simulator.figures.requests
         let withdrawn = try bench.api(
             "POST", "/v1/apps/\(Workbench.app)/ios/withdraw", body: Array(#"{"required":"2.0.0"}"#.utf8))
@@ -96,7 +96,7 @@ import Testing
         #expect((audit.json["items"] as? [Any])?.count == 1, "\(audit)")
         usleep(2_500_000)
         #expect(bench.simulator.figures.requests == sent, "what was withdrawn again is not sent")
-        // It is a store as any other from now on.
+        // From now on it is a store like any other.
         bench.kill()
         try bench.start()
         try bench.readiness(200)
@@ -123,7 +123,7 @@ import Testing
         #expect(try bench.command("store", "restore", bench.path("backup.db")).status == 0)
         try bench.start()
         try bench.readiness(200)
-        // It goes on with what was going on then.
+        // It goes on with the campaign that ran at the time of the backup.
         try #require(
             bench.simulator.wait(forRequests: bench.simulator.figures.requests + 1, deadline: .seconds(60)))
     }
@@ -138,7 +138,7 @@ import Testing
         try isFallen(bench, secret)
     }
 
-    /// The note comes after what it is about, whenever the process dies.
+    /// The note is never ahead of the store, whenever the process dies.
     @Test("A kill at any moment raises no alarm")
     func kills() throws {
         let bench = try Workbench()
@@ -148,7 +148,7 @@ import Testing
             _ = try bench.bump("\(round).0.0")
             _ = try bench.api(
                 "POST", "/v1/tokens", body: Array("{\"name\":\"t\(round)\",\"scopes\":[\"status\"]}".utf8))
-            // About when the watcher of the store writes its note, and before, and after.
+            // Around the time at which the store's watcher writes its note.
             usleep(UInt32.random(in: 0...1_300_000))
             bench.kill()
             let note = try String(contentsOfFile: bench.path("relay.db.seen"), encoding: .utf8).split(separator: " ")

@@ -16,7 +16,7 @@ struct CrashedPrimaryTests {
             + "user=\(PostgresServer.superuser) dbname=postgres"
     }
 
-    /// Of its own it waits for nobody, when it is a server itself.
+    /// A standby that waits for no standby of its own once it is promoted.
     private static func standby(of primary: PostgresServer) throws -> PostgresServer {
         try .durable(standbyOf: primary, ["synchronous_standby_names = ''"])
     }
@@ -44,7 +44,8 @@ struct CrashedPrimaryTests {
         #expect(try standby.recorded() == trial.fleet.devices.count)
     }
 
-    /// What the standby had not got when the server died is sent again when a person says so, with the same ids, and nothing else is.
+    /// Pushes whose records the standby lacked when the server died are sent again on an operator's word, with the same ids; no
+    /// others are.
     @Test func anAsynchronousStandbyLosesWhatItHadNotGot() throws {
         let primary = try PostgresServer.durable()
         let standby = try Self.standby(of: primary)
@@ -53,7 +54,7 @@ struct CrashedPrimaryTests {
         try isFollowed(primary, trial.bench)
         try trial.begin()
         try trial.pass(left: 2)
-        // From here on it gets nothing.
+        // From here on the standby receives nothing.
         try standby.sql("ALTER SYSTEM SET primary_conninfo = ''")
         try standby.sql("SELECT pg_reload_conf()")
         _ = try trial.bench.until {
@@ -64,7 +65,7 @@ struct CrashedPrimaryTests {
         try trial.pass(left: 2)
         try primary.stop()
         try standby.promote()
-        // What had been sent by then and is not recorded here, and what was on its way and had no campaign to be recorded for.
+        // Allowed twice: pushes sent so far that the standby has no record of, and pushes in flight that no campaign could record.
         let sent = trial.bench.simulator.figures.accepted
         _ = try trial.bench.until("the relay does not see it") {
             try trial.bench.api("GET", "/readyz").status == 503

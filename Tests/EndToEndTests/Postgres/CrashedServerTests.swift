@@ -6,7 +6,7 @@ import PushSimulator
 import StorePeers
 import Testing
 
-/// The store's server goes while a campaign is sent: the relay keeps what came back, waits, and goes on.
+/// The store's server goes away while a campaign is sent: the relay keeps the answers, waits, and goes on.
 @Suite(
     .serialized, .ownThread,
     .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.whereToGetIt)))
@@ -21,7 +21,7 @@ struct CrashedServerTests {
             try server.crash()
             try trial.goesOn()
         }
-        // The last one takes as long as it takes to be noticed.
+        // The last outage lasts until the relay notices it.
         try trial.pass(left: 1)
         try server.stop()
         try trial.bench.readiness(503)
@@ -49,7 +49,7 @@ struct CrashedServerTests {
         try trial.end(times: ended)
     }
 
-    /// Another program's backup, say: nothing that is changed meanwhile can be cleared away.
+    /// Such as another program's backup: rows that change while it is open cannot be cleared away.
     @Test func aSnapshotThatIsHeldOpenStopsNothing() throws {
         for isHeld in [false, true] {
             let server = try PostgresServer.durable()

@@ -7,7 +7,7 @@ import StorePeers
 import TestPeers
 import Testing
 
-/// The way to the store's server fails while a campaign is sent, and the server itself is well.
+/// The connection to the store's server fails while a campaign is sent; the server itself is well.
 @Suite(
     .serialized, .ownThread,
     .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.whereToGetIt)))
@@ -30,7 +30,7 @@ struct CrashedWayTests {
             if Bool.random(using: &trial.plan.random) {
                 proxy.stall()
                 trial.plan.pass(upTo: .milliseconds(900))
-                // What was on its way gets through at times, and at times it does not.
+                // Bytes in flight get through at times, and are lost at times.
                 if Bool.random(using: &trial.plan.random) { proxy.cut() }
                 proxy.release()
             } else {
@@ -41,7 +41,7 @@ struct CrashedWayTests {
         try trial.end(times: times)
     }
 
-    /// No byte passes until the relay says so: that is later than the deadline of the statement that it waits for.
+    /// No byte passes until the relay reports it, which is after the deadline of the statement that it waits for.
     @Test func aStallThatIsLongerThanTheDeadlineIsTold() throws {
         let plan = CrashPlan()
         let server = try PostgresServer.durable()

@@ -12,7 +12,7 @@ import Testing
 struct FullServerTests {
     private static let mounts = ConditionTrait.enabled(if: getuid() == 0, "mounts a small tmpfs, which only root may")
 
-    /// PostgreSQL refuses what a table has no room for.
+    /// PostgreSQL refuses a write for which the table has no room.
     @Test(mounts) func aFullDiskOfTheTablesIsWaitedFor() throws {
         let server = try PostgresServer.durable()
         let trial = try ServerTrial("disk full: tables", CrashPlan(), conninfo: server.conninfo(), seconds: 4)
@@ -33,7 +33,7 @@ struct FullServerTests {
         try trial.end(times: 1)
     }
 
-    /// PostgreSQL stops when it cannot write its log (postgresql.org/docs, "WAL Internals"), and a person starts it again.
+    /// PostgreSQL stops when it cannot write its log (postgresql.org/docs, "WAL Internals"), and the operator starts it again.
     @Test(mounts) func aFullDiskOfTheServersLogIsWaitedFor() throws {
         let server = try PostgresServer.durable()
         let trial = try ServerTrial("disk full: pg_wal", CrashPlan(), conninfo: server.conninfo(), seconds: 4)
@@ -44,7 +44,7 @@ struct FullServerTests {
         try trial.begin()
         try trial.pass(left: 3)
         try disk.fill()
-        // Until the next file of the log is needed and cannot be made.
+        // Writes until the next file of the log is needed and cannot be created.
         while (try? server.sql("SELECT pg_switch_wal(); CREATE TABLE public.more (); DROP TABLE public.more")) != nil {}
         let relay = try #require(trial.bench.relay)
         try trial.bench.readiness(503)
@@ -57,7 +57,7 @@ struct FullServerTests {
 
     @Test func aConnectionLimitIsWaitedFor() throws {
         let server = try PostgresServer.durable()
-        // The limits of a superuser are others.
+        // Connection limits do not hold for a superuser.
         try server.run("sed -i '1i local all plain trust' data/pg_hba.conf && \"$1/pg_ctl\" -D data -s reload")
         try server.sql("CREATE ROLE plain LOGIN; GRANT CREATE ON DATABASE postgres TO plain")
         let trial = try ServerTrial(
@@ -67,11 +67,11 @@ struct FullServerTests {
             try server.sql("ALTER ROLE plain CONNECTION LIMIT \(sessions)")
             try server.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'plain'")
         }
-        // With fewer than it has roles some of its work finds no session, with none all.
+        // With fewer sessions than the relay uses, part of its work finds none; with a limit of 0, all of it.
         try trial.pass(left: 3)
         try limit(0)
         let relay = try #require(trial.bench.relay)
-        // The line before it may be of a commit that was under way when its session was ended (57P01).
+        // An earlier line may be of a commit that was under way when its session was ended (57P01).
         let line = try #require(relay.waitForLine("SQLSTATE 53300", within: .seconds(60)))
         #expect(line.contains("the store") && line.contains("too many connections"), "\(line)")
         try trial.bench.readiness(503)

@@ -4,7 +4,7 @@ import PrivatePostgres
 import StorePeers
 
 extension PostgresServer {
-    /// As a server must be that keeps what it was given.
+    /// A server that keeps its commits over a crash.
     static func durable(standbyOf primary: PostgresServer? = nil, _ settings: [String] = []) throws -> PostgresServer {
         try PostgresServer(
             standbyOf: primary, ["fsync = on", "full_page_writes = on", "synchronous_commit = on"] + settings)
@@ -12,7 +12,7 @@ extension PostgresServer {
 
     private static var psql: URL { URL(filePath: "\(binaries ?? "")/psql") }
 
-    /// What another program asks it for: the rows, a line each.
+    /// Runs a statement as another program; returns the rows, a line each.
     @discardableResult
     func sql(_ statement: String) throws -> String {
         let result = try CommandResult.of(
@@ -27,7 +27,7 @@ extension PostgresServer {
         return number
     }
 
-    /// All that is in it, as text.
+    /// The data of the relay's schema, as text.
     func dump() throws -> String {
         let program = URL(filePath: "\(Self.binaries ?? "")/pg_dump")
         let result = try CommandResult.of(["--data-only", "--schema=upgrade_relay", conninfo()], program: program)
@@ -35,18 +35,18 @@ extension PostgresServer {
         return result.output
     }
 
-    /// Pushes that the ledger calls accepted.
+    /// The pushes that all campaigns count as accepted.
     func recorded() throws -> Int {
         try number("SELECT coalesce(sum(accepted), 0) FROM upgrade_relay.campaign_run")
     }
 
-    /// Another program in a transaction of its own, until it is told to end.
+    /// Another program in a transaction of its own, until `end`.
     final class Held {
         private let process = Process()
         private let server: PostgresServer
         private let name = "held-\(UUID().uuidString.prefix(8))"
 
-        /// Returns when it has done what it was to do, and has a snapshot of that moment.
+        /// Returns when it has run the statement, and has a snapshot of that moment.
         init(_ statement: String, in server: PostgresServer) throws {
             self.server = server
             process.executableURL = PostgresServer.psql
@@ -64,7 +64,7 @@ extension PostgresServer {
             }
         }
 
-        /// Returns when the server has noticed.
+        /// Ends the program's session, and waits for its exit.
         func end() {
             guard process.isRunning else { return }
             _ = try? server.sql(

@@ -68,7 +68,7 @@ struct PostgresStoreTests {
         #expect(try bench.command("store", "check").output.contains("the store is sound"))
     }
 
-    /// PostgreSQL has no text with a NUL: whoever sends one has made a mistake, and the store has not.
+    /// PostgreSQL has no text with a NUL: a request with one is the client's mistake, not the store's.
     @Test(arguments: [true, false]) func aNULIsRefusedAtEveryDoor(isPostgres: Bool) throws {
         let server = isPostgres ? try PostgresServer.durable() : nil
         let bench = try Workbench()

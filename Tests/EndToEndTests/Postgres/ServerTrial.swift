@@ -6,7 +6,7 @@ import PushSimulator
 import StorePeers
 import Testing
 
-/// One campaign whose store's server fails meanwhile: what is done to it, and what is to hold whatever that was.
+/// One campaign during which the store's server fails, and the checks that must hold whatever the fault was.
 final class ServerTrial {
     let fault: String
     let bench: Workbench
@@ -17,8 +17,8 @@ final class ServerTrial {
     private var begun = ContinuousClock.now
 
     /// - Parameters:
-    ///   - fault: for the table.
-    ///   - conninfo: of the relay.
+    ///   - fault: its name, for the table.
+    ///   - conninfo: how the relay connects to the server.
     ///   - seconds: how long the campaign sends at least, so that the faults find it at work.
     init(_ fault: String, _ plan: CrashPlan, conninfo: String, seconds: Int) throws {
         (self.fault, self.plan) = (fault, plan)
@@ -38,7 +38,7 @@ final class ServerTrial {
         try #require(bench.simulator.wait(forRequests: 1, deadline: .seconds(60)), "\(self)")
     }
 
-    /// Waits until a random part of what is left was sent, such that so many more faults find some, about.
+    /// Waits until a random part of the rest was sent, sized so that about `left` more faults find some to interrupt.
     func pass(left: Int) throws {
         let figures = bench.simulator.figures
         let rest = max(1, fleet.devices.count - figures.distinctTokens)
@@ -48,7 +48,7 @@ final class ServerTrial {
         plan.pass(upTo: .milliseconds(25))
     }
 
-    /// The fault is over: waits until the campaign sends again, if it has anybody left.
+    /// Call it when the fault is over: waits until the campaign sends again, if it has devices left.
     func goesOn() throws {
         let (end, seen) = (ContinuousClock.now, bench.simulator.figures.requests)
         guard bench.simulator.figures.distinctTokens < fleet.devices.count else { return }
@@ -58,12 +58,12 @@ final class ServerTrial {
         pauses.append(.now - end)
     }
 
-    /// Waits for the campaign's end, and holds what is recorded and what the phones got against each other. One line of the table.
+    /// Waits for the campaign's end, compares the ledger with the pushes that the phones got, and prints one line of the table.
     ///
     /// - Parameters:
     ///   - times: how often the fault was tried.
-    ///   - allowed: how many phones may have been told twice; asked at the end.
-    ///   - note: more for the table.
+    ///   - allowed: how many pushes may have been sent twice, beside the pool's resends; evaluated at the end.
+    ///   - note: a remark for the table.
     func end(times: Int, twice allowed: @autoclosure () -> Int = 0, note: String = "") throws {
         let view = try finish()
         let twice = allowed()
@@ -73,7 +73,7 @@ final class ServerTrial {
         #expect(view.state == "completed" && view.addsUp, "\(self): \(view)")
         #expect(view.counts["accepted"] == devices, "\(self): \(view)")
         try compare()
-        // A connection to the push service that dies takes answers with it; the pool says how many requests it sent once more.
+        // A connection to the push service that dies loses answers; the pool counts the requests that it resends.
         let resent = Int(try Scrape(of: relay)["upgrade_relay_http2_resends_total"] ?? 0)
         #expect(figures.duplicates <= twice + resent, "\(self): told twice\n\(relay.log)")
         try bench.readiness(200)
@@ -105,7 +105,7 @@ final class ServerTrial {
         }
     }
 
-    /// The ledger against the record, push by push.
+    /// Compares the ledger with the record, push by push.
     private func compare() throws {
         var pushed: [String: Set<String>] = [:]
         for push in try bench.record() {

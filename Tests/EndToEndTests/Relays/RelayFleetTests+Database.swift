@@ -6,9 +6,9 @@ import StorePeers
 import TestPeers
 import Testing
 
-/// What becomes of the relays when their database goes away, fails over, or is outgrown.
+/// Relays whose database goes away, fails over, or is changed by a newer release.
 extension RelayFleetTests {
-    /// Nobody is given up for what the database did.
+    /// No relay is given up for an outage of the database.
     @Test(Self.inFull) func aDatabaseThatRestartsFencesNobody() throws {
         let trial = try RelayTrial(devices: 3_000, seconds: 12)
         let (campaign, owner) = try trial.beginCampaign()
@@ -24,7 +24,7 @@ extension RelayFleetTests {
             "the database is away for 7 s", [(campaign, trial.fleet.devices)], by: owner, interruptions: 0)
     }
 
-    /// Two relays that know both servers, of which the second follows the first, asynchronously.
+    /// Two relays that know both servers; the second server follows the first, asynchronously.
     private func followedPrimary() throws -> (PostgresServer, PostgresServer, RelayTrial) {
         let primary = try PostgresServer.durable()
         let standby = try PostgresServer.durable(standbyOf: primary, ["synchronous_standby_names = ''"])
@@ -38,7 +38,7 @@ extension RelayFleetTests {
         return (primary, standby, trial)
     }
 
-    /// A synchronous standby has all that was recorded, the relays' places and leases among it.
+    /// A synchronous standby has all that was recorded, including the relays' places and leases.
     @Test(Self.inFull) func aDatabaseThatFailsOverLosesNothing() throws {
         let (primary, standby, trial) = try followedPrimary()
         try primary.sql("ALTER SYSTEM SET synchronous_standby_names = '*'")
@@ -56,11 +56,12 @@ extension RelayFleetTests {
         #expect(trial.bench.simulator.figures.duplicates == 0)
     }
 
-    /// What the standby had not got is sent again when a person says so, with the same ids; whoever has a place there goes on with it.
+    /// Pushes that the standby has no record of are sent again on an operator's word, with the same ids; a relay with a place there
+    /// keeps it.
     @Test(Self.inFull) func aDatabaseThatFailsOverBehindItsPrimary() throws {
         let (primary, standby, trial) = try followedPrimary()
         let (campaign, owner) = try trial.beginCampaign()
-        // From here on it gets nothing.
+        // From here on the standby receives nothing.
         try standby.sql("ALTER SYSTEM SET primary_conninfo = ''")
         try standby.sql("SELECT pg_reload_conf()")
         _ = try trial.until("the standby is not cut off") {
@@ -73,7 +74,7 @@ extension RelayFleetTests {
         try primary.stop()
         try standby.promote()
         trial.server = standby
-        // Whoever saw it further stops, and the word at one relay may do for the other.
+        // A relay that saw a later state stops, and accepting at one relay may do for the other.
         for number in 0...1 {
             let store = try trial.until("relay-\(number) does not answer") { () -> [String: Any]? in
                 let answer = try trial.api(number, "GET", "/v1/store")
@@ -91,23 +92,23 @@ extension RelayFleetTests {
         #expect(trial.bench.simulator.figures.duplicates > 0, "something was lost")
     }
 
-    /// Two releases on one store: a step that the older one can live with, then one that it cannot.
+    /// Two releases on one store: a schema step that the older one can live with, then one that it cannot.
     @Test(Self.inFull) func anOlderReleaseStopsWhenTheStoreHasOutgrownIt() throws {
         let trial = try RelayTrial(devices: 1_000, seconds: 5)
         let (campaign, owner) = try trial.beginCampaign(sent: 50)
-        // What a newer release does at its start: a column that older ones know nothing of.
+        // A newer release does this at its start: it adds a column that older ones do not know.
         try trial.server.sql(
             """
             BEGIN; SET search_path = upgrade_relay; ALTER TABLE device ADD COLUMN mood bigint;
             INSERT INTO migration VALUES (9001, 'what is to come', 1); COMMIT
             """)
         #expect(try trial.finish(campaign, by: 1 - owner).state == "completed")
-        // One that is started again works with it, too.
+        // A relay that is started again works with it, too.
         try trial.stop(1 - owner)
         try trial.start(1 - owner)
         try trial.judge(
             "a newer release's first step", [(campaign, trial.fleet.devices)], by: 1 - owner, interruptions: 0)
-        // The second step of it, when all relays are of the newer release, or were meant to be.
+        // The second step, which is made when all relays should be of the newer release.
         try trial.server.sql("UPDATE upgrade_relay.store_schema SET oldest = 9001")
         for number in 0...1 {
             let relay = try trial.relay(number)

@@ -29,7 +29,7 @@ extension RelayFleetTests {
         #expect(try trial.finish(campaign, by: 0).state == "completed")
         #expect(trial.bench.simulator.figures.duplicates == 0)
         #expect(!(try trial.relay(0).log.contains("took this one for dead")))
-        // Killed, and on the same machine: that it is gone is seen at once.
+        // After a kill, a start on the same machine sees at once that the process is gone.
         trial.kill(0)
         let again = ContinuousClock.now
         try trial.start(0)
@@ -38,7 +38,7 @@ extension RelayFleetTests {
         print("back after kill -9 in \(took)")
     }
 
-    /// It may be of another machine, whose processes nobody sees from here: its lease is waited for.
+    /// The former process may be on another machine, where it cannot be seen from here: its lease must run out.
     @Test func whoeverIsSilentLosesItsName() throws {
         let trial = try RelayTrial(devices: 100, seconds: 1)
         try trial.start(0)

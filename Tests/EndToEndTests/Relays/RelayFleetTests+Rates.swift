@@ -3,9 +3,9 @@ import Foundation
 import PushSimulator
 import Testing
 
-/// Two owners one after the other keep to what one would have kept to.
+/// Two owners, one after the other, keep to the limits of one.
 extension RelayFleetTests {
-    /// When the push service got what, in order.
+    /// The times at which the push service got pushes, in order.
     private func times(of record: URL) throws -> [Date] {
         let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
         return try String(contentsOf: record, encoding: .utf8).split(separator: "\n").compactMap { line in
@@ -14,7 +14,7 @@ extension RelayFleetTests {
         }.sorted()
     }
 
-    /// The most within any stretch of so many seconds.
+    /// The largest number of pushes within any `seconds`.
     private func most(of times: [Date], within seconds: TimeInterval) -> Int {
         var (most, end) = (0, 0)
         for first in times.indices {
@@ -34,7 +34,7 @@ extension RelayFleetTests {
             "a pace over a take-over", [(campaign, trial.fleet.devices)], by: 1 - owner, interruptions: 1)
         let record = try times(of: trial.bench.folder.appending(path: "record.ndjson"))
         let most = most(of: record, within: 5)
-        // What the pace allows, and a second's share that may have been saved up.
+        // The pace's share of 5 s, and a second's share that may have been saved up.
         #expect(most <= 6 * devices / seconds, "\(most) in 5 s")
         print("| the most in 5 s, of \(5 * devices / seconds) that the pace allows | \(most) |")
     }

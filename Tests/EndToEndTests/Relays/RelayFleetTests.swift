@@ -8,19 +8,19 @@ import StorePeers
 import TestPeers
 import Testing
 
-/// Two real relays on one real database, and what becomes of them.
+/// Two real relays on one real database, undisturbed and under faults.
 @Suite(
     .serialized, .ownThread,
     .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.whereToGetIt)))
 struct RelayFleetTests {
-    /// Each of them waits for seconds, most of the time for nothing: `make test-fleet` runs them all.
+    /// Each of these tests waits for seconds, most of the time idle: `make test-fleet` runs them all.
     static let inFull = ConditionTrait.enabled(
         if: ProcessInfo.processInfo.environment["FLEET"] == "all", "make test-fleet")
 
-    /// The promise: 6 s of a lease, a second until somebody looks, and a second for a session that holds on.
+    /// The promise: 6 s of a lease, a second until another relay looks, and a second for a session that holds on.
     static let takeOver = Duration.seconds(8)
 
-    /// Registered by one, raised by the other: one campaign, one owner, one provider token.
+    /// Devices registered at both, the version raised at one: one campaign, one owner, one provider token.
     @Test func twoRelaysAreOne() throws {
         let trial = try RelayTrial(seconds: 2)
         try trial.startAll()
@@ -34,7 +34,7 @@ struct RelayFleetTests {
             "two relays, nothing happens", [(campaign, trial.fleet.devices)], by: 1, interruptions: 0)
         #expect(trial.bench.simulator.figures.duplicates == 0)
         #expect(trial.bench.simulator.figures.providerTokens == 1)
-        // Whatever one of them was told the other one says.
+        // Both relays answer with the version that one of them was given.
         for number in 0...1 {
             let version = try trial.api(number, "GET", "/v1/apps/\(Workbench.app)/ios/version").json
             #expect(version["required"] as? String == "2.0.0", "\(version)")
@@ -51,7 +51,7 @@ struct RelayFleetTests {
         let owner = try trial.awaitOwner(of: first)
         let second = try trial.bump(app: RelayTrial.other)
         #expect(try trial.awaitOwner(of: second) != owner, "the other one sends nothing yet")
-        // Each relay tells how fast either is sent.
+        // Each relay reports the rates of both campaigns.
         for campaign in [first, second] {
             for number in 0...1 {
                 try trial.until("relay-\(number) knows no rate of \(campaign)") {
@@ -77,7 +77,7 @@ struct RelayFleetTests {
         try #require(trial.bench.simulator.wait(forRequests: before + 1, deadline: .seconds(60)))
         let took = ContinuousClock.now - killed
         #expect(took < Self.takeOver, "\(took)")
-        // It comes again under its name while the other one sends.
+        // The killed relay comes again under its name while the other one sends.
         try trial.start(owner)
         #expect(try trial.awaitOwner(of: campaign) == next, "nothing is moved")
         #expect(try trial.finish(campaign, by: owner).state == "completed")
@@ -86,7 +86,7 @@ struct RelayFleetTests {
             note: "sends again after \(took)")
     }
 
-    /// In order it gives back what it has, and nobody waits.
+    /// A relay that is stopped in order gives back what it has, so the other one need not wait for a lease.
     @Test func anOwnerThatIsStoppedHandsOver() throws {
         let trial = try RelayTrial(seconds: 6)
         let (campaign, owner) = try trial.beginCampaign()
@@ -134,7 +134,7 @@ struct RelayFleetTests {
             """)
     }
 
-    /// What another program writes has a campaign by the leader alone.
+    /// Only the leader makes a campaign of a row that another program writes.
     @Test(Self.inFull) func aLeaderThatIsKilledIsFollowed() throws {
         let trial = try RelayTrial(devices: 200, seconds: 1)
         try trial.startAll()
@@ -171,7 +171,7 @@ struct RelayFleetTests {
             took = ContinuousClock.now - hung
             #expect(took < Self.takeOver, "\(took)")
         }
-        // What is tested is how long it hangs.
+        // A sleep on purpose: the length of the hang is what is tested.
         usleep(UInt32(max(0, (Duration.seconds(seconds) - (ContinuousClock.now - hung)) / .microseconds(1))))
         relay.send(SIGCONT)
         if seconds == 10 {
@@ -185,14 +185,14 @@ struct RelayFleetTests {
             interruptions: seconds == 10 ? 1 : 0, note: seconds == 10 ? "another owner after \(took)" : "")
     }
 
-    /// The way of one relay to the database is cut: it is silent before the other one begins.
+    /// One relay is cut off from the database: it falls silent before the other one begins.
     @Test(Self.inFull) func anOwnerThatIsCutOffIsSilentFirst() throws {
         let server = try PostgresServer.durable()
         let proxy = try StallingProxy(to: server.port)
         defer { proxy.stop() }
         let way = "host=127.0.0.1 port=\(proxy.port) user=\(PostgresServer.superuser) dbname=postgres sslmode=disable"
         let trial = try RelayTrial(devices: 4_000, seconds: 20, on: server, ways: [0: way])
-        // The first to come sends.
+        // The first relay that starts sends.
         try trial.start(0)
         try trial.register(trial.fleet.devices)
         let campaign = try trial.bump()
@@ -222,7 +222,7 @@ struct RelayFleetTests {
             note: "silent after \(silent), another owner after \(took)")
     }
 
-    /// What a person lets nobody do any more at one relay nobody may do at the other.
+    /// A token that is revoked at one relay is refused by the other.
     @Test(Self.inFull) func aTokenThatIsRevokedIsGoodNowhere() throws {
         let trial = try RelayTrial(seconds: 2)
         try trial.startAll()
@@ -263,7 +263,7 @@ struct RelayFleetTests {
         print("| a cancel on the other relay | \(seen) sent | heard after \(heard) |")
     }
 
-    /// Whose telephone is erased by one relay while the other one pushes to him is in no table afterwards.
+    /// The telephone of a user who is erased at one relay while the other one pushes to him is in no table afterwards.
     @Test(Self.inFull) func aUserIsErasedInMidFlight() throws {
         let trial = try RelayTrial(devices: 2_000, seconds: 6)
         let (campaign, owner) = try trial.beginCampaign(sent: 100)

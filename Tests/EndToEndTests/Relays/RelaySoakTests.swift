@@ -8,7 +8,7 @@ import StorePeers
 import TestPeers
 import Testing
 
-/// Three relays under everything at once: some of it in `make test-fleet`, `make soak-fleet` for as long as one likes.
+/// Three relays under all faults at once: a few in `make test-fleet`, in `make soak-fleet` for as long as asked.
 @Suite(
     .serialized, .ownThread,
     .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.whereToGetIt)))
@@ -30,7 +30,7 @@ struct RelaySoakTests {
         let proxy = try StallingProxy(to: server.port)
         defer { proxy.stop() }
         let way = "host=127.0.0.1 port=\(proxy.port) user=\(PostgresServer.superuser) dbname=postgres sslmode=disable"
-        // So slow that each fault finds it at work: a take-over takes seven of them.
+        // So slow that each fault finds the campaign at work: a take-over takes about seven seconds.
         let trial = try RelayTrial(
             relays: 3, devices: Self.number("FLEET_DEVICES", 2_000), seconds: 6 * faults, on: server, ways: [2: way])
         try trial.startAll()
@@ -42,7 +42,7 @@ struct RelaySoakTests {
             let fault = Fault.allCases.randomElement(using: &random) ?? .kill
             counts[fault, default: 0] += 1
             try perform(fault, on: trial, campaign, proxy, &random)
-            // At any moment, which is what is tested.
+            // A sleep on purpose: faults must come at any moment.
             usleep(UInt32.random(in: 0..<2_000_000, using: &random))
         }
         proxy.release()

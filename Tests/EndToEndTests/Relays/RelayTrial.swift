@@ -9,30 +9,30 @@ import StorePeers
 import TestPeers
 import Testing
 
-/// Several real relays on one database, one push service, and what is to hold whatever becomes of them.
+/// Several real relays on one database and one push service, and the checks that must hold whatever happens to them.
 ///
-/// The judge is the push service's record, against the ledger: each of the audience, nobody else, each with one id.
+/// The judge compares the push service's record with the ledger: each device of the audience, no other, each with one id.
 final class RelayTrial {
     static let other = "com.example.other"
 
     let bench: Workbench
-    /// Whom the judge asks: another one after a failover.
+    /// The server that the judge asks: another one after a failover.
     var server: PostgresServer
     let fleet: Fleet
-    /// Of both apps' Android side, which are of one project.
+    /// The push service of both apps' Android side, which share a project.
     let fcm: PushSimulator
-    /// Whom the leader tells of each campaign.
+    /// The receiver of the leader's notifications of each campaign.
     let receiver: HookReceiver
-    /// nil: it was killed.
+    /// nil: it does not run.
     private(set) var relays: [RelayProcess?] = []
     private let begun = ContinuousClock.now
-    /// What two of them may have had in flight when one was interrupted (`BatchBudget`).
+    /// The most pushes that two relays may have had in flight when one was interrupted (`BatchBudget`).
     static let inFlight = 32_000
 
     /// - Parameters:
     ///   - seconds: how long a campaign of all devices takes at least.
-    ///   - quotaPerMinute: of the FCM project.
-    ///   - ways: by relay: what it connects to the database by, in place of the server's socket.
+    ///   - quotaPerMinute: the FCM project's quota.
+    ///   - ways: by relay, its connection to the database in place of the server's socket.
     init(
         relays count: Int = 2, devices: Int = 2_000, seconds: Int, on server: PostgresServer? = nil,
         quotaPerMinute: Int = 600_000_000, ways: [Int: String] = [:]
@@ -96,7 +96,7 @@ final class RelayTrial {
         receiver.stop()
     }
 
-    /// - Parameter environment: what is in its environment beside ours.
+    /// - Parameter environment: variables in addition to the tests' own.
     func start(_ number: Int, environment: [String: String] = [:]) throws {
         let relay = try RelayProcess(
             launching: bench.path("relay-\(number).json5"), arguments: ["--log-level", "info"],
@@ -107,7 +107,7 @@ final class RelayTrial {
 
     func startAll() throws { for number in relays.indices { try start(number) } }
 
-    /// Starts all of them, and a campaign of all devices; returns when so many pushes were seen.
+    /// Starts all of them, and a campaign of all devices; returns when the push service has seen `sent` pushes.
     func beginCampaign(sent: Int = 200) throws -> (campaign: String, owner: Int) {
         try startAll()
         try register(fleet.devices)
@@ -124,7 +124,7 @@ final class RelayTrial {
         relays[number] = nil
     }
 
-    /// In order.
+    /// SIGTERM; waits for an orderly end.
     func stop(_ number: Int) throws {
         let relay = try relay(number)
         relay.send(SIGTERM)
@@ -149,7 +149,7 @@ final class RelayTrial {
         return (response.status, json as? [String: Any] ?? [:])
     }
 
-    /// Asks whether it is ready until it answers so.
+    /// Asks /readyz until it answers `status`.
     func readiness(_ status: Int, of number: Int) throws {
         _ = try until("relay-\(number) does not answer \(status)") {
             try api(number, "GET", "/readyz").status == status ? true : nil
@@ -192,7 +192,7 @@ final class RelayTrial {
         try CampaignView(json: api(number, "GET", "/v1/campaigns/\(campaign)").json)
     }
 
-    /// Whose a campaign is by the database, as its relay's number; nil: nobody's.
+    /// The number of the relay that owns a campaign by the database; nil: no relay does.
     func owner(of campaign: String) throws -> Int? {
         let name = try server.sql(
             """
@@ -208,7 +208,7 @@ final class RelayTrial {
         return name.split(separator: "-").last.flatMap { Int($0) }
     }
 
-    /// What `look` finds, as soon as it finds something.
+    /// Calls `look` until it finds something, and returns that.
     func until<Found>(_ fault: String, within limit: Duration = .seconds(60), _ look: () throws -> Found?) throws
         -> Found
     {
@@ -216,12 +216,12 @@ final class RelayTrial {
         while true {
             if let found = try look() { return found }
             guard ContinuousClock.now < deadline else { throw Unexpected("\(fault), within \(limit)\n\(log)") }
-            // The database tells nobody outside: a look each 5 ms, for what is timed here.
+            // The database sends the test no signal: a look each 5 ms, since times are measured here.
             usleep(5000)
         }
     }
 
-    /// Whose a campaign has become.
+    /// Waits until a relay other than `former` owns the campaign.
     func awaitOwner(of campaign: String, after former: Int? = nil) throws -> Int {
         try until("nobody sends \(campaign)") { try owner(of: campaign).flatMap { $0 == former ? nil : $0 } }
     }
@@ -235,10 +235,10 @@ final class RelayTrial {
 
     // MARK: The verdict
 
-    /// Holds what is recorded and what the phones got against each other.
+    /// Compares the ledger with the pushes that the phones got.
     ///
     /// - Parameters:
-    ///   - campaigns: each with those that it was for.
+    ///   - campaigns: each with the devices that it was for.
     ///   - number: the relay that is asked.
     ///   - interruptions: how often a relay that sent was stopped, or cut off.
     func judge(
@@ -276,7 +276,7 @@ final class RelayTrial {
             """)
     }
 
-    /// Each event of a campaign has one id, whoever was the leader when it was told, and comes again only where that one was interrupted.
+    /// Each event of a campaign has one id, whichever relay was the leader, and comes again only where a leader was interrupted.
     private func judgeWebhooks(_ name: String, _ campaigns: [String], interruptions: Int) throws {
         for campaign in campaigns {
             func isEnd(_ hook: HookReceiver.Delivery) -> Bool {

@@ -3,14 +3,14 @@ import Foundation
 import PushSimulator
 import SimulatorTools
 
-/// One campaign that is over: what its ledger says of each device, held against what the push service took.
+/// One campaign that is over: its ledger's row for each device, compared with the pushes that the push service took.
 struct CampaignAudit {
     private(set) var rows: [String: Int] = [:]
-    /// Told as accepted, and the push service never took it; or left without an end: these pushes are lost.
+    /// Recorded as accepted though the push service never took it, or left without an end: these pushes are lost.
     private(set) var lost: [String] = []
-    /// Of those, by the fault that hit them last.
+    /// The lost pushes by the fault that hit them last.
     private(set) var lostBy: [RequestFault: Int] = [:]
-    /// Taken by the push service, and the ledger says otherwise, although no fault can have swallowed the answer.
+    /// Taken by the push service but not recorded as accepted, although no fault can have swallowed the answer.
     private(set) var unrecorded: [String] = []
     /// Taken by the push service.
     private(set) var taken = 0

@@ -3,12 +3,12 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// What the daemon held at one moment, as Linux accounts it (proc(5)).
+/// The daemon's resources at one moment, as Linux accounts them (proc(5)).
 struct DaemonSample: Sendable {
     /// Requests that the push service had seen.
     var pushes: Int
     var process: Int32
-    /// Resident memory that is no file's: heap and stacks. Bytes.
+    /// Resident memory that belongs to no file: heap and stacks. Bytes.
     var memory: Int64
     /// Open descriptors that are no sockets.
     var files: Int
@@ -30,7 +30,7 @@ struct DaemonSample: Sendable {
         self.pushes = pushes
         self.process = process
         memory = kilobytes * 1024
-        // One that has been closed since leads nowhere.
+        // A descriptor that has been closed since has no target.
         let targets = open.compactMap {
             try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/fd/\($0)")
         }
@@ -55,7 +55,7 @@ struct DaemonSample: Sendable {
     }
 }
 
-/// Looks at the daemon again and again until it is told to stop.
+/// Samples the daemon until `stop`.
 final class DaemonGauge: Sendable {
     private let process = Mutex<Int32?>(nil)
     private let taken = Mutex<[DaemonSample]>([])
@@ -63,8 +63,8 @@ final class DaemonGauge: Sendable {
     private let ended = DispatchSemaphore(value: 0)
 
     /// - Parameters:
-    ///   - interval: from one look to the next.
-    ///   - pushes: how many requests the push service has seen by now.
+    ///   - interval: the time from one sample to the next.
+    ///   - pushes: the number of requests that the push service has seen.
     init(store: String, every interval: Duration, pushes: @escaping @Sendable () -> Int) {
         Thread { [self] in
             while stopped.wait(timeout: .now() + interval / .seconds(1)) == .timedOut {
@@ -81,7 +81,7 @@ final class DaemonGauge: Sendable {
         self.process.withLock { $0 = process }
     }
 
-    /// Ends it; all that it saw.
+    /// Ends it and returns all samples.
     func stop() -> [DaemonSample] {
         stopped.signal()
         ended.wait()

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether what a daemon holds stays flat while it works. Pure.
+/// Whether a daemon's resources stay flat while it works. Pure.
 ///
 /// The first half of a run fills caches: SQLite's pages, the allocator's arenas, buffers of the largest batch. In the second
 /// half nothing may grow with the pushes any more:
 ///
-/// | what | criterion |
-/// |---|---|
-/// | memory | least squares over the second half: at most 8 MiB in a million pushes: a quarter of what the C library's smallest block, 32 bytes, lost with every push would make. A run of less than 400,000 pushes is too short for a slope and may grow by 24 MiB from the second quarter to the last. Never 40 MiB above the median of the second quarter |
-/// | descriptors of files, timers and the like | the median of the last quarter at most 12 above that of the second |
-/// | sockets | never above 80: 16 connections to the push service, each with the pair by which libcurl is woken, and 32 for clients. How many of them are open depends on what the push service does to them |
-/// | threads | the median of the last quarter at most 12 above that of the second |
-/// | log | never above 128 MiB |
+/// - Memory: least squares over the second half give at most 8 MiB in a million pushes. That is a quarter of the loss if every
+///   push lost the C library's smallest block, 32 bytes. A run of less than 400,000 pushes is too short for a slope and may grow by
+///   24 MiB from the second quarter to the last. Never 40 MiB above the median of the second quarter.
+/// - Descriptors of files, timers and the like: the median of the last quarter is at most 12 above that of the second.
+/// - Sockets: never above 80: 16 connections to the push service, each with the pair by which libcurl is woken, and 32 for
+///   clients. The push service's behaviour decides how many of them are open.
+/// - Threads: the median of the last quarter is at most 12 above that of the second.
+/// - Log: never above 128 MiB.
 struct Flatness {
     static let slopeLimit = 8.0
     static let shortestForSlope = 400_000
@@ -50,12 +51,12 @@ struct Flatness {
         values.isEmpty ? 0 : values.sorted()[values.count / 2]
     }
 
-    /// Of each quarter of the run: the median of its samples.
+    /// The median of the samples of each quarter of the run.
     func medians(_ value: (DaemonSample) -> Int) -> [Int] {
         quarters.map { Self.median($0.map(value)) }
     }
 
-    /// What is not flat, a line each; empty where all is.
+    /// One line for each resource that is not flat.
     var faults: [String] {
         guard samples.count >= 8 else { return ["\(samples.count) samples are too few to judge by"] }
         var faults: [String] = []

@@ -43,7 +43,7 @@ final class Soak {
                 let id = try bench.campaign(of: bench.bump("\(2 + round).0.0"))
                 traffic.watch(id)
                 if let last = audited.indices.last, !audited[last].view.isFinal {
-                    // What is still on its way comes in after the state has changed.
+                    // Answers to pushes in flight come in after the state has changed.
                     audited[last].view = try over(audited[last].id)
                     try audit(audited[last])
                 }
@@ -76,8 +76,8 @@ final class Soak {
         traffic.target(process)
     }
 
-    /// Follows a campaign to its end, or until three fifths of its audience have an outcome; an operator who resumes it
-    /// whenever a fault has suspended it, and the end of a process now and then.
+    /// Follows a campaign to its end, or until three fifths of its audience have an outcome. Resumes it, as an operator would,
+    /// whenever a fault has suspended it, and kills the daemon when that is due.
     private func drive(_ id: String, toTheEnd: Bool) throws -> CampaignView {
         while true {
             let view = try bench.follow(id, within: .seconds(900)) { view in
@@ -123,7 +123,7 @@ final class Soak {
         }
         report.kills += 1
         report.longestRestart = max(report.longestRestart, ContinuousClock.now - began)
-        // Only what was on its way before the kill can come again, wherever the answers are.
+        // Only pushes in flight before the kill can come again, wherever the answers are.
         nextKill =
             report.kills < plan.killsAtMost ? bench.simulator.figures.requests + (plan.killEvery ?? 0) : .max
     }

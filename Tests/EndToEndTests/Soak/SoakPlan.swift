@@ -2,7 +2,7 @@
 import Foundation
 import PushSimulator
 
-/// How much a soak does, and what goes wrong in it.
+/// The size of a soak, and its faults.
 struct SoakPlan {
     /// Requests that the push service sees before the last campaign begins.
     var pushes: Int
@@ -13,13 +13,13 @@ struct SoakPlan {
     /// Requests from one SIGKILL to the next; nil: the daemon is never killed.
     var killEvery: Int?
     var killsAtMost = 20
-    /// Whether faults are dealt out that take tens of seconds to be found out: a silent peer, an answer that never comes.
+    /// Whether there are faults that take tens of seconds to be noticed: a silent peer, an answer that never comes.
     var hasSlowFaults: Bool
-    /// Whether every payload is held against the phones' own code: the record takes about 600 bytes a push.
+    /// Whether every payload is checked against the phones' own code: the record takes about 600 bytes a push.
     var keepsRecord: Bool
-    /// From one SIGHUP to the next.
+    /// The time from one SIGHUP to the next.
     var reloadInterval: Duration
-    /// From one look at the daemon to the next; the judgement wants eight, also where the machine is quick.
+    /// The time from one sample of the daemon to the next; the verdict needs eight, also on a fast machine.
     var sampleInterval = Duration.milliseconds(500)
 
     /// The refusals that stop a campaign.
@@ -34,7 +34,7 @@ struct SoakPlan {
             .rejection(.expiredProviderToken),
         ])
 
-    /// What `make soak` asks for by SOAK_PUSHES; nil: nothing.
+    /// The plan of `make soak` by SOAK_PUSHES; nil without a positive number there.
     static func long(environment: [String: String] = ProcessInfo.processInfo.environment) -> SoakPlan? {
         guard let pushes = environment["SOAK_PUSHES"].flatMap({ Int($0) }), pushes > 0 else { return nil }
         return SoakPlan(
@@ -51,16 +51,16 @@ struct SoakPlan {
         return plan
     }
 
-    /// The refusals of one push, which say nothing about the others.
+    /// Faults of one push, which mean nothing for the others.
     static let ofOnePush: [RequestFault] = [
         .rejection(.tooManyRequests), .rejection(.internalServerError), .rejection(.serviceUnavailable),
         .rejection(.unregistered), .rejection(.expiredToken), .rejection(.badDeviceToken),
         .rejection(.deviceTokenNotForTopic), .refusedStream, .delay,
     ]
 
-    /// What ends a connection, or narrows it: all that is in flight there meets it. Were these as frequent as the others,
-    /// the relay would slow down as it should (`PoolMachine`): a connection that dies within ten seconds is replaced at
-    /// once three times, and then after a pause.
+    /// Faults that end or narrow a connection: all requests in flight there meet them. If these were as frequent as the others, the
+    /// relay would rightly slow down (`PoolMachine`): a connection that dies within ten seconds is replaced at once three times,
+    /// and then after a pause.
     static let ofAConnection: [RequestFault] = [
         .reset, .cut, .goAway, .settings, .rejection(.idleTimeout), .rejection(.shutdown), .rejection(.unrelatedKeyID),
     ]
@@ -82,7 +82,7 @@ struct SoakPlan {
         // A real 5xx without Retry-After waits for a minute and more.
         script.sharedRetryAfter = 1
         script.delayMs = 500
-        // Some tokens are what they are, whenever they are pushed to.
+        // Some tokens keep their fault, whenever they are pushed to.
         script.deadShare = share
         script.badShare = share
         script.busyShare = share

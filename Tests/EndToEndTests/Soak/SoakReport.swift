@@ -3,7 +3,7 @@ import Foundation
 import PushSimulator
 import SimulatorTools
 
-/// What a soak came to, and whether everything held.
+/// The figures of a soak, and whether everything held.
 struct SoakReport {
     let plan: SoakPlan
     var figures = SimulatorFigures()
@@ -21,10 +21,10 @@ struct SoakReport {
     private(set) var lostBy: [RequestFault: Int] = [:]
     private(set) var unrecorded = 0
     private(set) var taken = 0
-    /// What did not hold, a line each.
+    /// One line for each expectation that did not hold.
     var violations: [String] = []
 
-    /// Pushes that can be on their way at once, of each kill: sixteen batches of 500 (`fanOut.batch`).
+    /// The most pushes in flight at a kill: sixteen batches of 500 (`fanOut.batch`).
     static let inFlightAtMost = 16 * 500
 
     init(plan: SoakPlan) {
@@ -41,7 +41,7 @@ struct SoakReport {
         violations += texts.map { "campaign \(id) (\(view.state)): \($0)" }
     }
 
-    /// Accepted twice, and no fault of the push service's explains it.
+    /// Pushes accepted twice that no fault of the push service explains.
     var unexplained: Int { figures.duplicates - faults.values.reduce(0) { $0 + $1.acceptedAgain } }
 
     var flatness: Flatness { Flatness(samples.filter { $0.process == lastProcess }) }
@@ -66,7 +66,7 @@ struct SoakReport {
         return all
     }
 
-    /// A sanitizer keeps freed memory aside, to catch a late use of it: what the daemon holds then says nothing.
+    /// A sanitizer keeps freed memory aside, to catch a late use of it: the daemon's memory proves nothing then.
     private var isSanitized: Bool {
         let environment = ProcessInfo.processInfo.environment
         return environment["ASAN_OPTIONS"] != nil || environment["TSAN_OPTIONS"] != nil

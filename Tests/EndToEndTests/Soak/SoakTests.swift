@@ -31,7 +31,7 @@ import Testing
     }
 }
 
-/// The judgement itself: a leak is a leak.
+/// The verdict itself: a leak must be found.
 @Suite struct FlatnessTests {
     private func samples(_ make: (Int) -> DaemonSample) -> Flatness {
         Flatness((1...1000).map { make($0 * 1000) })

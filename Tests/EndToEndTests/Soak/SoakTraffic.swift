@@ -7,12 +7,12 @@ import Synchronization
 import TestPeers
 import WireFormat
 
-/// What goes on around a sending daemon: apps ask at login, users log in again, operators look, watchers come and go, the
-/// configuration is reloaded. Each on a thread of its own, until it is stopped.
+/// The activity around a sending daemon: apps ask at login, users log in again, operators look, watchers come and go, the
+/// configuration is reloaded. Each kind has a thread of its own until `stop`.
 final class SoakTraffic: Sendable {
     struct Tally: Sendable {
         var done: [String: Int] = [:]
-        /// What failed, a line each; the first hundred.
+        /// One line for each failure; the first hundred.
         var failures: [String] = []
     }
 
@@ -39,12 +39,12 @@ final class SoakTraffic: Sendable {
         self.reloadInterval = reloadInterval
     }
 
-    /// The daemon's process; nil while there is none: then nothing that fails counts.
+    /// The daemon's process; nil while there is none, when failures do not count.
     func target(_ process: Int32?) {
         daemon.withLock { $0 = process }
     }
 
-    /// The campaign that is looked at.
+    /// The campaign that the workers look at.
     func watch(_ campaign: String) {
         newest.withLock { $0 = campaign }
     }
@@ -78,7 +78,7 @@ final class SoakTraffic: Sendable {
                     try act(round)
                     state.withLock { $0.done[name, default: 0] += 1 }
                 } catch {
-                    // A daemon that was killed meanwhile may fail.
+                    // A request to a daemon that was killed in between may fail.
                     guard daemon.withLock({ $0 }) == process else { continue }
                     state.withLock { if $0.failures.count < 100 { $0.failures.append("\(name): \(error)") } }
                 }
@@ -95,7 +95,7 @@ final class SoakTraffic: Sendable {
         try get("/v1/check?app=\(Workbench.app)&platform=ios&version=9999.0&token=\(device.token)")
     }
 
-    /// Every user logs in again sooner or later: that revives the tokens that were called dead.
+    /// Every user logs in again sooner or later: that revives tokens recorded as dead.
     private func register(_ round: Int) throws {
         let size = 500
         let start = round * size % fleet.devices.count
@@ -106,7 +106,7 @@ final class SoakTraffic: Sendable {
         guard answer.status == 200 else { throw Unexpected("import: \(answer.status)") }
     }
 
-    /// Listens to a campaign for a moment, and leaves without a word.
+    /// Listens to a campaign for a moment, and closes the stream.
     private func listen(_ round: Int) throws {
         guard let campaign = newest.withLock({ $0 }) else { return }
         var lines = 0
@@ -145,8 +145,8 @@ final class SoakTraffic: Sendable {
         guard result.status == 0 else { throw Unexpected("\(arguments): \(result.status) \(result.errors)") }
     }
 
-    /// Every third reload finds a provider token of half an hour in the store, so that one that is called expired may be
-    /// signed anew (Apple: not within 20 minutes).
+    /// Before every third reload the stored provider token is replaced by one half an hour old, so that a new one may be signed
+    /// when the service calls it expired (Apple: not within 20 minutes).
     private func reload(_ round: Int) throws {
         guard let process = daemon.withLock({ $0 }) else { return }
         if round % 3 == 0 {

@@ -24,7 +24,7 @@ enum FuzzDriver {
         }
         unsafe check = target.check
         // `ulimit -S -t` ends a run by its own CPU time: setrlimit(2) sends SIGXCPU at the soft limit, and libFuzzer takes
-        // SIGUSR1 as the wish to stop with its figures printed.
+        // SIGUSR1 as the request to stop with its figures printed.
         signal(SIGXCPU) { _ in raise(SIGUSR1) }
         var arguments = unsafe CommandLine.unsafeArgv
         var count = CommandLine.argc

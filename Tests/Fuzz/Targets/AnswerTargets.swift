@@ -10,7 +10,7 @@ import WireFormat
 @testable import VersionSources
 
 extension FuzzTarget {
-    /// What a push service says: a body, and when to come again.
+    /// A push service's answer: a body, and a Retry-After.
     static let pushAnswer = FuzzTarget("push-answer") { bytes in
         var input = FuzzInput(bytes)
         let retryAfter = input.part()
@@ -23,7 +23,7 @@ extension FuzzTarget {
         }
         let today = Timestamp(seconds: 1_800_000_000)
         try hold(read.timestamp(at: today).map { $0 <= today + .seconds(86_400) } ?? true, "a time that lies ahead")
-        // Where the body is what APNs documents, nothing of it is missed.
+        // If the body is one that APNs documents, its reason is found.
         if case .object(let members)? = try? JSONReader.read(body), members.count == 1,
             case .string(let reason) = members[0].value, members[0].name == "reason",
             (1...64).contains(reason.utf8.count),
@@ -46,7 +46,7 @@ extension FuzzTarget {
             "\(text): \(String(describing: pause)) and \(String(describing: seconds))")
     }
 
-    /// The same of FCM: only what a whole reader finds too ends a token.
+    /// The same for FCM: a token ends only by a code that a whole reader finds, too.
     private static func judgeFCM(status: UInt16, _ body: [UInt8]) throws {
         let reaction = FCMReaction.to(status: status, FCMErrorBody(body))
         try hold(
@@ -59,7 +59,7 @@ extension FuzzTarget {
             "a token is given up for \(String(decoding: body, as: UTF8.self))")
     }
 
-    /// RFC 3339 and HTTP dates: what is written is read back.
+    /// RFC 3339 and HTTP dates: a date that is written is read back.
     static let wireTime = FuzzTarget("wire-time") { bytes in
         let text = String(decoding: bytes, as: UTF8.self)
         if let moment = Timestamp(internetTime: text) {

@@ -10,7 +10,7 @@ import WireFormat
 @testable import Terminal
 
 extension FuzzTarget {
-    /// A configuration: every fault can be shown, and the scan that says where a fault is knows Foundation's grammar.
+    /// A configuration: every fault can be shown, and the scan that finds a fault's place knows Foundation's grammar.
     static let configuration = FuzzTarget("configuration") { bytes in
         let reading = Result(catching: { () throws(ConfigurationError) in
             try ConfigurationFile.parse(bytes, path: "config.json5")
@@ -23,7 +23,7 @@ extension FuzzTarget {
         }
     }
 
-    /// What came from elsewhere is shown: neither the terminal nor the log obeys it.
+    /// Texts from elsewhere, as they are shown: neither the terminal nor the log obeys them.
     static let shownText = FuzzTarget("shown-text") { bytes in
         var input = FuzzInput(bytes)
         let (name, value) = (input.text(), input.text())

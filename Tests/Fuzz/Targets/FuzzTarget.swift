@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One family of parsers that meet foreign bytes, and what must hold whatever the bytes are.
+/// One family of parsers that meet foreign bytes, and the properties that must hold for any bytes.
 ///
 /// libFuzzer drives a target with bytes of its own making (`make fuzz`), the tests with those that are kept in `Corpus`.
 struct FuzzTarget: Sendable, CustomStringConvertible {
-    /// Of the target, and of its directory in `Corpus`.
+    /// The name of the target, and of its directory in `Corpus`.
     let name: String
     /// - Throws: `Violation`.
     let check: @Sendable ([UInt8]) throws -> Void

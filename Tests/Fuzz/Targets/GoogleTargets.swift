@@ -6,7 +6,7 @@ import WireFormat
 @testable import VersionSources
 
 extension FuzzTarget {
-    /// What Google says: a list of releases, an edit, its track, refusals, a token; and the file of a key.
+    /// Google's answers: a list of releases, an edit, its track, refusals, a token; and the file of a key.
     static let google = FuzzTarget("google") { bytes in
         if let summaries = try google({ () throws(SourceFault) in
             try GooglePlayAnswer.releases(bytes, track: "production")
@@ -23,7 +23,7 @@ extension FuzzTarget {
                 try hold(!rollout.builds.isEmpty && (0...1).contains(rollout.fraction), "\(rollout.fraction) of users")
                 try hold(rollout.status != .completed || rollout.fraction == 1, "completed, and not for all")
             }
-            // Whatever it is, the machine makes evidence of it or says why not.
+            // The machine makes evidence of everything that could be read.
             var machine = GooglePlayMachine(source: GooglePlaySource(packageName: "a.b"), start: Timestamp(seconds: 0))
             let summaries = rollouts.map { GooglePlaySummary(name: $0.name, builds: $0.builds, lifecycle: "PUBLISHED") }
             if machine.listed(.success(summaries), wanted: [], at: Timestamp(seconds: 0)) == nil,

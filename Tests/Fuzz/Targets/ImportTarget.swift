@@ -10,7 +10,7 @@ import WireFormat
 @testable import RelayAPI
 
 extension FuzzTarget {
-    /// A file of devices: where it is cut on its way makes no difference, and what the command sends the API reads alike.
+    /// A file of devices: the cuts on its way make no difference, and the API reads the command's lines alike.
     static let deviceImport = FuzzTarget("device-import") { bytes in
         var input = FuzzInput(bytes)
         let borders = [input.byte(), input.byte(), input.byte()].map { Int($0) % 48 + 1 }
@@ -32,7 +32,7 @@ extension FuzzTarget {
             })
             if case .failure(let error) = reading { try holdShort(error, of: line.json) }
             for platform in Platform.allCases { try holdAlike(line.json, AppKey(app: line.app, platform: platform)) }
-            // What was CSV is written by the command itself.
+            // The command itself writes the lines that were CSV.
             if file.first != UInt8(ascii: "{"), case .failure(.notJSON(let error)) = reading, whole.isCSV {
                 throw Violation(description: "the command wrote what is no JSON: \(error)")
             }
@@ -56,7 +56,7 @@ extension FuzzTarget {
         }
         try hold(lines[0] == lines[1], "lines differ by where they are cut")
 
-        // What is quoted is read back: RFC 4180, 2.6 and 2.7.
+        // A quoted field is read back: RFC 4180, 2.6 and 2.7.
         var rest = FuzzInput(file)
         let fields = [rest.text(), rest.text(), "end"]
         var parser = CSVParser()
@@ -81,7 +81,7 @@ extension FuzzTarget {
         }
     }
 
-    /// What the short way takes the long way takes too, and in the same way.
+    /// A line that the short way takes is taken by the long way, too, and means the same.
     private static func holdAlike(_ line: [UInt8], _ app: AppKey) throws {
         var batch = RegistrationBatch(app: app)
         guard DeviceFields.readPlain(line, in: 0..<line.count, into: &batch) else { return }
@@ -108,7 +108,7 @@ extension FuzzTarget {
         for field in DeviceField.texts {
             let value = text(row.texts[field])
             change[text: field] = row.kept.contains(field) ? .keep : .set(value)
-            // A text that is none to the change would have been taken plainly, and by no other door.
+            // A text that a change does not accept would be accepted here, and by no other door.
             guard row.kept.contains(field) || change[text: field].value == value else {
                 throw Violation(description: "\(field): \(value ?? "nothing")")
             }

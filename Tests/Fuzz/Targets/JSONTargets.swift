@@ -49,7 +49,7 @@ extension FuzzTarget {
         }
     }
 
-    /// The relay's own bodies: whatever is read keeps its limits.
+    /// The relay's own bodies: every value that is read keeps its limits.
     static let bumpBody = FuzzTarget("bump-body") { bytes in
         let app = AppKey(app: "com.example.app", platform: .android)
         let readings = [
@@ -119,7 +119,7 @@ extension FuzzTarget {
         }
     }
 
-    /// A LaunchGate file from elsewhere; and what the relay writes is read back.
+    /// A LaunchGate file from elsewhere; and the relay's own, which is read back.
     static let launchGate = FuzzTarget("launchgate") { bytes in
         switch Result(catching: { () throws(SourceFault) in try LaunchGateReading(bytes) }) {
         case .success(let reading):

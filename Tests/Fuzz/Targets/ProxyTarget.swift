@@ -2,7 +2,7 @@
 @testable import RelayAPI
 
 extension FuzzTarget {
-    /// Where a User-Agent holds the version, by the owner's pattern: what is found is what trying everything finds.
+    /// The version in a User-Agent, by the owner's pattern: the result is the one that trying everything gives.
     static let userAgent = FuzzTarget("user-agent") { bytes in
         var input = FuzzInput(bytes)
         let (text, header) = (input.text(), input.text())

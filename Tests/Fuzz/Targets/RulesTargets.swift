@@ -53,7 +53,7 @@ extension FuzzTarget {
         try hold(TelephoneRule.matches(left, left) && !TelephoneRule.matches(left, nil), "not reflexive")
     }
 
-    /// Whatever the texts are, the payload is JSON that says them, of the size that was foretold.
+    /// With any texts, the payload is JSON that holds them, of the size that was computed.
     static let payload = FuzzTarget("payload") { bytes in
         var input = FuzzInput(bytes)
         let (type, alert, url, sound) = (input.text(), input.text(), input.text(), input.optionalText())

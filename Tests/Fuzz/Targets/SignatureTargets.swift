@@ -23,7 +23,7 @@ extension FuzzTarget {
             try hold(isRight(headers, body), "verified \(id) by \(headers)")
         }
 
-        // What a right sender sends with the same id and body.
+        // The headers of a right sender for the same id and body.
         let id = headers[WebhookHeaders.id] ?? "msg_1"
         let isID = (1...256).contains(id.utf8.count) && !id.utf8.contains(UInt8(ascii: "."))
         let code = HMACSHA256.code(Array("\(id).1700000000.".utf8) + body, key: key)
@@ -59,7 +59,7 @@ extension FuzzTarget {
         if case .refused = verdict { true } else { false }
     }
 
-    /// Whether any header holds what only who knows a secret can have written.
+    /// Whether any header holds a code that only the owner of a secret can have written.
     private static func isRight(_ headers: [String: String], _ body: [UInt8]) -> Bool {
         let standard = Base64.decode(String(standardSecret.dropFirst(6))) ?? []
         let content =

@@ -5,8 +5,8 @@ import WireFormat
 @testable import PushSimulator
 
 extension FuzzTarget {
-    /// What `simulate-fcm` is asked: the first part is a form for its token endpoint, the rest a message. What it takes is what
-    /// FCM takes, and nobody gets access without a signature.
+    /// Requests to `simulate-fcm`: the first part is a form for its token endpoint, the rest a message. It takes what FCM
+    /// takes, and grants no access without a signature.
     static let messageToFCM = FuzzTarget("fcm-message") { bytes in
         var input = FuzzInput(bytes)
         let form = input.part()

@@ -22,7 +22,7 @@ extension FuzzTarget {
                     "an id is part of no path: \(address)")
                 try hold(entry.release.state.utf8.count <= 100, "a state is long")
             }
-            // Whatever it says, what was live stays so or is replaced by something newer.
+            // With any page, the live version stays or is replaced by a newer one.
             let two = try Version("2.0")
             let before = AppStoreConnectEvidence(
                 askedAt: Timestamp(seconds: 0),

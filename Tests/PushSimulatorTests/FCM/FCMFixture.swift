@@ -6,7 +6,7 @@ import Signing
 import Testing
 import WireFormat
 
-/// A project with an account, and what a right request in it looks like.
+/// A project with an account, and right requests to it.
 struct FCMFixture {
     /// Made once: an RSA key takes a tenth of a second.
     private static let shared = try? FCMProject(projectID: "test-project")
@@ -33,7 +33,7 @@ struct FCMFixture {
 
     static func text(_ json: JSONValue) -> String { String(decoding: json.bytes(), as: UTF8.self) }
 
-    /// An assertion by hand. What `claims` has takes the place of the right one; null leaves it out.
+    /// An assertion by hand. A claim in `claims` replaces the right one; null leaves it out.
     func assertion(
         audience: String, at now: Int64, claims: [String: JSONValue] = [:], algorithm: String = "RS256",
         keyID: String? = nil, signer: RS256PrivateKey? = nil
@@ -53,7 +53,7 @@ struct FCMFixture {
 }
 
 extension RunningSimulator {
-    /// What the relay's own code sends to the token endpoint.
+    /// Asks the token endpoint as the relay's own code does.
     func askForToken(scope: String = GoogleAccount.Scope.firebaseMessaging) throws -> Answer {
         let account = try GoogleAccount(keyFile: try #require(simulator.accountFile))
         let assertion = try account.assertion(for: scope, at: Timestamp(seconds: Fixture.now))
@@ -85,7 +85,7 @@ extension RunningSimulator {
     }
 }
 
-/// What curl printed with `-D -`.
+/// The output of curl with `-D -`.
 struct Answer {
     let code: Int
     let head: String
@@ -99,7 +99,7 @@ struct Answer {
     }
 
     var json: JSONValue? { try? JSONReader.read(Array(body.utf8)) }
-    /// Of the detail of this type.
+    /// The error's detail of this type.
     func detail(_ type: String) -> JSONValue? {
         json?["error"]?["details"]?.array?.first { $0["@type"]?.string == "type.googleapis.com/\(type)" }
     }

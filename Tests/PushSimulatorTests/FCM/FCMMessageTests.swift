@@ -4,7 +4,7 @@ import WireFormat
 
 @testable import PushSimulator
 
-/// What FCM takes for a message, and in which words it refuses another (PROTOCOLS 2.2, 2.3).
+/// The messages that FCM takes, and the words in which it refuses others (PROTOCOLS 2.2, 2.3).
 @Suite struct FCMMessageTests {
     private func read(_ text: String) throws -> JSONValue { try JSONReader.read(Array(text.utf8)) }
 

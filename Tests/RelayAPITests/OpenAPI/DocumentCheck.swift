@@ -7,7 +7,7 @@ import WireFormat
 @testable import HTTPServer
 @testable import RelayAPI
 
-/// Holds every answer that a test's client receives against the OpenAPI document.
+/// Checks every answer that a test's client receives against the OpenAPI document.
 enum DocumentCheck {
     /// One method of one path.
     struct Entry {
@@ -15,7 +15,7 @@ enum DocumentCheck {
         var path: String
         var operation: JSONValue
 
-        /// Those of its path, query and headers, wherever they stand in the document.
+        /// The parameters of its path, query and headers, with their references resolved.
         var parameters: [JSONValue] { operation["parameters"]?.elements.map(DocumentCheck.resolved) ?? [] }
     }
 
@@ -36,9 +36,9 @@ enum DocumentCheck {
         return fitting.min { $0.path.count { $0 == "{" } < $1.path.count { $0 == "{" } }
     }
 
-    /// What the answer has that the document does not say, or the other way round.
+    /// Each difference between the answer and the document.
     static func faults(_ method: String, _ target: String, sent: [UInt8]?, _ response: HTTPResponse) -> [String] {
-        // Below it all is its own, whatever it looks like.
+        // Every path below `/v1/enforce` is answered as `/v1/enforce` is.
         if API.isBelowEnforce(target) { return faults("GET", API.enforcePath, sent: nil, response) }
         let bare = method == "HEAD"
         if method == "OPTIONS", target == "*" { return shared("Options", response) }
@@ -67,7 +67,7 @@ enum DocumentCheck {
         }
     }
 
-    /// What the document gives as an example for a path's name in braces.
+    /// The document's example for a path's name in braces.
     static func example(_ name: some StringProtocol, of entry: Entry) -> String? {
         entry.parameters.first { $0["in"]?.text == "path" && $0["name"]?.text == String(name) }?["example"]?.text
     }
@@ -76,7 +76,7 @@ enum DocumentCheck {
 
     private static func answer(of entry: Entry, _ status: Int) -> JSONValue? {
         let answers = entry.operation["responses"]
-        // Whatever a client can cause is listed.
+        // Every status that a client can cause is listed.
         return (answers?[String(status)] ?? (status >= 500 ? answers?["5XX"] : nil)).map(resolved)
     }
 
@@ -84,7 +84,7 @@ enum DocumentCheck {
         value["$ref"]?.text.flatMap(check.resolve) ?? value
     }
 
-    /// One that is the same at every path.
+    /// An answer that is the same at every path.
     private static func shared(_ name: String, _ response: HTTPResponse) -> [String] {
         guard response.status == 204 else { return ["the status is not 204"] }
         let answer = check.resolve("#/components/responses/\(name)")
@@ -98,7 +98,7 @@ enum DocumentCheck {
         return headers(response, answer?["headers"]) + content(response, answer?["content"])
     }
 
-    /// Those of HTTP itself: of the message, not of what it says.
+    /// The header fields of HTTP itself, which the document does not list.
     private static let ofTransport = ["connection", "content-length", "content-type", "date", "transfer-encoding"]
 
     private static func headers(_ response: HTTPResponse, _ documented: JSONValue?) -> [String] {
@@ -135,7 +135,7 @@ enum DocumentCheck {
 
     private static func request(_ sent: [UInt8], _ entry: Entry) -> [String] {
         guard let content = entry.operation["requestBody"]?["content"] else { return [] }
-        // Of a streamed body lines may be refused while the whole is taken.
+        // The lines of a streamed body may be refused while the whole is taken, so they are not checked.
         guard let schema = content["application/json"]?["schema"] else { return [] }
         return value(sent, schema).map { "the request's body was taken, but \($0)" }
     }

@@ -15,7 +15,7 @@ import WireFormat
 /// Readers copy the document's examples.
 @Suite("The document's requests", .ownThread)
 struct ExampleTests {
-    /// Those whose examples are a whole request: with a body, or with what a query or a header must have.
+    /// Entries whose examples are a whole request: with a body, or with a query or header that is required.
     static let requests = DocumentCheck.entries.filter { entry in
         entry.operation["requestBody"] != nil
             || entry.parameters.contains { $0["in"]?.text != "path" && $0["required"] == .bool(true) }
@@ -37,7 +37,7 @@ struct ExampleTests {
         bench.control.lookup.withLock { $0 = lookup }
         var sent = entry
         if entry.path.hasPrefix("/v1/campaigns/{id}") {
-            // One that is over and did not reach everybody, is paused, or waits for its release.
+            // A campaign that is over and did not reach every user, is paused, or waits for its release.
             try bench.store.register(
                 [DeviceRegistration(app: Bench.app, token: "ab", telephone: "138", version: nil)], at: Bench.now)
             let isReleased = entry.path.hasSuffix("/release")
@@ -55,14 +55,14 @@ struct ExampleTests {
                 at: Bench.now)
         }
         if entry.method == "PATCH" {
-            // One that is registered.
+            // A device that is registered.
             let token = entry.parameters.first { $0["name"]?.text == "token" }?["example"]?.text
             try bench.store.register(
                 [DeviceRegistration(app: Bench.app, token: try #require(token), telephone: nil, version: nil)],
                 at: Bench.now)
         }
         if entry.path == "/v1/store/accept" {
-            // The store that the example finds, and the fall that it tells of.
+            // The example's store, and the fall that the example names.
             try bench.store.administer(
                 """
                 UPDATE store_identity SET identity = '0f1e2d3c4b5a69788796a5b4c3d2e1f0'; DELETE FROM decision;
@@ -77,7 +77,7 @@ struct ExampleTests {
         }
         let answer = try Self.send(sent, to: bench)
         #expect((200..<300).contains(answer.status), "\(answer.body)")
-        // What the relay holds no wish to change would pass with any body.
+        // A request that the relay ignores would pass with any body.
         #expect(answer.text("status") != "ignored")
         #expect(answer.number("refusedCount") ?? "0" == "0")
         #expect(bench.control.acceptances.withLock { $0 } == (entry.path == "/v1/store/accept" ? 1 : 0))

@@ -76,15 +76,15 @@ struct OpenAPITests {
     func problems() throws {
         for entry in Self.entries {
             let route = try #require(Self.route(of: entry), "\(entry.method) \(entry.path)")
-            // A parameter that nobody asked for is refused everywhere; so is a target or a head that is too long.
-            // So is one that is no path in percent-encoded UTF-8.
+            // Every route refuses an unknown parameter, a target or a head that is too long, and a target that is no path in
+            // percent-encoded UTF-8.
             var statuses: Set<Int> = [400, 414, 422, 431]
             if route.path.contains("{") { statuses.insert(404) }
             switch route.answer {
             case .body, .signed: statuses.insert(413)
             case .head, .form, .stream: break
             }
-            // So is a body in a content coding.
+            // A body in a content coding is refused, too.
             if route.answer.takesBody { statuses.insert(415) }
             switch route.right {
             case .nothing: break
@@ -150,12 +150,12 @@ struct OpenAPITests {
         for entry in Self.entries {
             let route = try #require(Self.route(of: entry), "\(entry.method) \(entry.path)")
             #expect(Self.right(entry.operation) == route.right, "\(entry.method) \(entry.path)")
-            // What the log calls it.
+            // The name in the log.
             #expect(route.pattern == "\(entry.method) \(entry.path)")
         }
     }
 
-    /// The right that the operation's security means.
+    /// The right that the operation's security requires.
     static func right(_ operation: JSONValue) -> Right? {
         guard let security = operation["security"] else { return nil }
         let names = security.elements.flatMap { $0.members.map(\.name) }
@@ -238,7 +238,7 @@ struct OpenAPITests {
         for reference in Set(references) {
             #expect(DocumentCheck.check.resolve(reference) != nil, "\(reference)")
         }
-        // And none that nothing refers to.
+        // Every part is referred to.
         for kind in ["schemas", "parameters", "headers"] {
             for part in DocumentCheck.document["components"]?[kind]?.members ?? [] {
                 #expect(references.contains("#/components/\(kind)/\(part.name)"), "\(part.name) is used nowhere")

@@ -2,8 +2,8 @@
 import VersionSources
 import WireFormat
 
-/// Holds values against JSON Schemas (draft 2020-12), as far as the document uses them. A keyword that it does not know is a
-/// fault itself: nothing may pass unchecked.
+/// Checks values against JSON Schemas (draft 2020-12), as far as the document uses them. An unknown keyword is a fault itself,
+/// so that nothing passes unchecked.
 struct SchemaCheck {
     /// The whole document, for its references.
     let root: JSONValue
@@ -16,7 +16,7 @@ struct SchemaCheck {
         return keywords.flatMap { faults(value, $0.name, $0.value, keywords, at: place) }
     }
 
-    /// What a reference of the form "#/a/b" points at.
+    /// The value at a reference of the form "#/a/b".
     func resolve(_ reference: String) -> JSONValue? {
         guard reference.hasPrefix("#/") else { return nil }
         return reference.dropFirst(2).split(separator: "/").reduce(root) { value, name in

@@ -6,7 +6,7 @@ import WireFormat
 @testable import CurlTransport
 @testable import RelayAPI
 
-/// The checker must be able to say no.
+/// The checker must find faults.
 @Suite("The schema checker")
 struct SchemaCheckTests {
     static let person =

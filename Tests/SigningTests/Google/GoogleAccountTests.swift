@@ -7,7 +7,7 @@ import WireFormat
 @Suite struct GoogleAccountTests {
     private static let now = Timestamp(seconds: 1_800_000_000)
 
-    /// As Google Cloud writes it.
+    /// The key file as Google Cloud writes it.
     ///
     /// - Parameter changes: by name; nil leaves the member out.
     static func file(_ key: RS256PrivateKey, _ changes: [String: JSONValue?] = [:]) -> [UInt8] {
@@ -60,7 +60,7 @@ import WireFormat
         #expect(try GoogleAccount(keyFile: Self.file(RS256PrivateKey.generate())) != account)
         #expect(try GoogleAccount(keyFile: Self.file(key, ["private_key_id": .some(.string("2"))])) != account)
         #expect("\(account)" == "service account relay@example-project.iam.gserviceaccount.com")
-        // Without an id and a token_uri of its own, as the required fields alone are.
+        // With the required fields alone: without an id and a token_uri of its own.
         let bare = try GoogleAccount(keyFile: Self.file(key, ["token_uri": nil, "private_key_id": nil]))
         #expect(bare.tokenURL == GoogleAccount.tokenEndpoint)
         #expect(

@@ -11,7 +11,7 @@ package struct FleetHistories: Histories {
 
     package func history(ofSeed seed: UInt64) -> FleetScript { FleetScript(seed: seed, length: length ?? 40) }
 
-    /// The first promise that it breaks ends a history, known or not.
+    /// Runs a history until it breaks its first promise, known or not.
     package func run(_ history: FleetScript, known: Set<String>) throws -> Verdict {
         let began = ProcessorTime.now
         let world = try FleetWorld(history, in: storage)

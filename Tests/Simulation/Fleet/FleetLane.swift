@@ -3,9 +3,9 @@ import FanOut
 import HTTP2
 import RelayEngine
 
-/// A relay's lane to a push service that takes everything: a queue, so many streams, and an answer after a while.
+/// A relay's lane to a push service that takes everything: a queue, a number of streams, and an answer after a while.
 ///
-/// Unchecked: one thread uses it, the world's.
+/// Unchecked: only the world's thread uses it.
 final class FleetLane: BatchLane, @unchecked Sendable {
     private struct Request {
         var batch: RequestBatch
@@ -61,7 +61,7 @@ final class FleetLane: BatchLane, @unchecked Sendable {
     func stop(deadline: Duration) {
         for pool in pools {
             withdraw(pool.id)
-            // Each answer is waited for.
+            // Waits for each answer.
             for one in pool.inFlight { answer(one.request, pool) }
             pool.inFlight = []
         }

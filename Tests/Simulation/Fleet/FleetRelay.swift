@@ -13,9 +13,10 @@ import TestStores
 import Threading
 import VersionSources
 
-/// One life of one relay of a fleet: its lease, its fan-out and what people ask of it, wired as `Daemon` wires them, without threads.
+/// One life of one relay of a fleet: its lease, its fan-out and its operations for people, wired as `Daemon` wires them, without
+/// threads.
 ///
-/// Unchecked: one thread uses it, the world's.
+/// Unchecked: only the world's thread uses it.
 final class FleetRelay: @unchecked Sendable {
     let number: Int
     let store: any TestStore
@@ -28,9 +29,9 @@ final class FleetRelay: @unchecked Sendable {
     private unowned let world: FleetWorld
     private var wakes: (keeper: MonotonicTime, dispatcher: MonotonicTime)
 
-    /// It stands still until then.
+    /// The time until which it stands still.
     var suspendedUntil: MonotonicTime?
-    /// It waits for the store.
+    /// Whether it waits for the store.
     var isBlocked = false
 
     private struct Progress: RequirementControl.Progress {
@@ -40,7 +41,7 @@ final class FleetRelay: @unchecked Sendable {
         func probe(_ app: AppKey) { mailbox.post(.probe(app)) }
     }
 
-    /// - Throws: where it does not get its place.
+    /// - Throws: if the relay cannot join the others.
     init(_ world: FleetWorld, number: Int, settings: Settings) throws {
         (self.world, self.number) = (world, number)
         let log = Log(minimum: .info) { world.logged(number, $0, $1, $2) }
@@ -92,10 +93,10 @@ final class FleetRelay: @unchecked Sendable {
 
     var isAwake: Bool { suspendedUntil == nil && !isBlocked }
 
-    /// What of it goes on at this moment without anybody's doing.
+    /// The time of the relay's next own event.
     var nextEvent: MonotonicTime? {
         if let suspendedUntil { return suspendedUntil }
-        // A lane is a thread of its own: it sends while others wait for the store.
+        // A lane is a thread of its own: it sends while the dispatcher waits for the store.
         let lane = lane.nextEvent
         return isBlocked ? lane : [lane, wakes.keeper, wakes.dispatcher].compactMap(\.self).min()
     }
@@ -128,7 +129,7 @@ final class FleetRelay: @unchecked Sendable {
 
     func poke() { mailbox.post(.poke) }
 
-    /// SIGTERM.
+    /// Stops the relay as SIGTERM does.
     func stop() {
         _ = dispatcher.turn([.stop(within: .seconds(8))])
         dispatcher.shutDown { mailbox.take() }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FaultInjection
 
-/// A history of several relays on one store: what it begins with, and what happens then.
+/// A history of several relays on one store: the initial world, and the steps in it.
 package struct FleetScript: Hashable, Sendable {
     package struct Step: Hashable, Sendable {
         package enum Kind: String, CaseIterable, Sendable {
@@ -10,17 +10,17 @@ package struct FleetScript: Hashable, Sendable {
             /// A relay is asked to require the next version of an app.
             case bump
             case pause, resume, cancel
-            /// The process dies, is stopped in order, comes again.
+            /// The process dies, is stopped in order, starts again.
             case kill, stop, start
-            /// The process stands still for a while: SIGSTOP, or its machine sleeps.
+            /// The process stands still for a while: SIGSTOP, or a sleeping machine.
             case suspend
-            /// Nothing that it writes reaches the store for a while.
+            /// The relay's writes do not reach the store for a while.
             case cutOff
-            /// What it asks of the store takes as long as it can wait, for a while.
+            /// The relay's requests to the store take as long as it can wait, for a while.
             case slow
-            /// Its wall clock is set.
+            /// The relay's wall clock is set.
             case clock
-            /// The relays are told that something has changed.
+            /// The relays are notified that something has changed.
             case tell
         }
 
@@ -61,7 +61,7 @@ package struct FleetScript: Hashable, Sendable {
         }
     }
 
-    /// As it is kept: a line for the settings, and one for each step.
+    /// The kept form: a line for the settings, and one for each step.
     package var text: String {
         let plain = Self.settings.filter { numbers[$0.name] != nil && numbers[$0.name] != $0.values[0] }
         let head = "fleet " + plain.map { "\($0.name)=\(self[$0.name])" }.joined(separator: " ")

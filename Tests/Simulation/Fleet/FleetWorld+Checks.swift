@@ -3,9 +3,9 @@ import RelayEngine
 import RelayStore
 import TestStores
 
-/// What must hold among several relays.
+/// The rules that must hold among several relays.
 extension FleetWorld {
-    /// Every promise, with what it says.
+    /// Every promise, with its text.
     package static let promises: [(rule: String, says: String)] = [
         ("fleet.owner", "who sends a push is the campaign's owner at that moment"),
         ("fleet.fenced", "nothing is recorded of a campaign by a relay that does not own it"),
@@ -54,7 +54,7 @@ extension FleetWorld {
         broke("fleet.leader", leaders.map { "relay-\($0.number)" }.joined(separator: " and "))
     }
 
-    /// After each step.
+    /// Runs after each step.
     func check() {
         let shared = ask(
             """
@@ -85,8 +85,8 @@ extension FleetWorld {
             """)
         {
             guard owner(row[2...3]) == nil else { continue }
-            // One relay sends for all apps of the project, which are the Android ones, and no other one may while it lives. Where it waits for the
-            // store, or stands still for less than its lease, the campaign waits as those do that it owns.
+            // One relay sends for all apps of the project, which are the Android ones, and no other relay may while it lives. While
+            // it waits for the store, or stands still for less than its lease, the campaign waits like those that it owns.
             let sender = owner(row[4...5])
             if let sender, !isWell(sender) { continue }
             let name = "\(row[0]) \(row[1])"

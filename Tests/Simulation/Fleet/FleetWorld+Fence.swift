@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayStore
 
-/// Campaigns of which a relay must not record anything any more.
+/// Campaigns for which a relay must no longer record anything.
 extension FleetWorld {
-    /// A relay's fan-out has a turn. What is another's before it is recorded by nobody meanwhile, for nobody else has one.
+    /// Runs a turn of a relay's fan-out. Another relay's campaigns must not change in that time, since no other relay has a turn.
     func fenced(_ number: Int, _ turn: () -> Void) {
         turns += 1
         let (before, mine) = (othersRuns(than: number), turns)

@@ -10,12 +10,12 @@ import TestStores
 import UpgradeRules
 import WireFormat
 
-/// Several relays on one store, with real leases, real claims and real fan-outs, in a world where processes stand still, ways are cut and
-/// clocks err. What must hold is asked at each push and after each step.
+/// Several relays on one store, with real leases, real claims and real fan-outs, in a world where processes stand still,
+/// connections are cut and clocks are wrong. The rules are checked at each push and after each step.
 ///
-/// Unchecked: one thread uses it.
+/// Unchecked: only one thread uses it.
 package final class FleetWorld: @unchecked Sendable {
-    /// How often a relay looks at the store, if nobody tells it anything.
+    /// How often a relay looks at the store if it is not notified.
     static let look = Duration.milliseconds(500)
 
     let script: FleetScript
@@ -26,12 +26,12 @@ package final class FleetWorld: @unchecked Sendable {
     var relays: [FleetRelay?]
     /// How far each machine's wall clock is off.
     var clockErrors: [Duration]
-    /// Until when what a relay writes does not reach the store, and until when it waits for each answer.
+    /// Until when a relay's writes do not reach the store, and until when it waits for each answer.
     var cutUntil: [MonotonicTime]
     var slowUntil: [MonotonicTime]
-    /// Since when each is as it should be; nil: it is not.
+    /// Since when each relay has been well; nil: it is not.
     var healthySince: [MonotonicTime?]
-    /// The judge's own look at the store: what it does reaches it whatever is cut.
+    /// The judge's own connection to the store, which is never cut.
     private(set) var judge: (any TestStore)?
     private var dice: SeededGenerator
     private var version = 0
@@ -40,14 +40,14 @@ package final class FleetWorld: @unchecked Sendable {
     package private(set) var reached: [String: Int] = [:]
     private let tells: Bool
 
-    // What the push service has seen.
+    // The push service's record.
     var taken: [String: Int] = [:]
-    /// By campaign: its tokens.
+    /// By campaign: the tokens that were pushed to.
     var told: [String: Set<String>] = [:]
-    /// By campaign and epoch: since when it was seen without a living owner.
+    /// By campaign and epoch: since when it has had no living owner.
     var unownedSince: [String: MonotonicTime] = [:]
     private var depth = 0
-    /// How many turns the fan-outs have had.
+    /// The number of turns of the fan-outs.
     var turns = 0
 
     package init(_ script: FleetScript, in storage: any SimulatedStorage, tells: Bool = false) throws {
@@ -80,7 +80,7 @@ package final class FleetWorld: @unchecked Sendable {
 
     func wall(_ relay: Int) -> Timestamp { clock.rightTime + clockErrors[relay] }
 
-    /// As the relay's lanes ask.
+    /// The answer that the relay's lanes get.
     func mayBegin(_ number: Int) -> Bool {
         guard let relay = relays[number] else { return false }
         return relay.board.mayBegin(relay.store.membership)
@@ -106,10 +106,10 @@ package final class FleetWorld: @unchecked Sendable {
 
     // MARK: Between a relay and the store
 
-    /// A relay asks something of the store.
+    /// Handles a relay's request to the store.
     func enters(_ relay: Int) {
         if tick < slowUntil[relay], depth < 4, let one = relays[relay], !one.isBlocked {
-            // As long as its driver would wait; others go on meanwhile.
+            // Waits as long as its driver would; the other relays go on.
             let left = one.store.membership.untilDoubt ?? .zero
             let until = min(slowUntil[relay], tick + max(left - .seconds(1), .milliseconds(500)))
             one.isBlocked = true
@@ -156,7 +156,7 @@ package final class FleetWorld: @unchecked Sendable {
         }
     }
 
-    /// As both push services write one.
+    /// A token in the format of both push services.
     private static func token(_ app: Int, _ number: Int) -> String {
         let hash = String(UInt64(app * 1000 + number + 1) &* 0x9e37_79b9_7f4a_7c15, radix: 16)
         return String(repeating: "0", count: 64 - hash.count) + hash
@@ -165,19 +165,19 @@ package final class FleetWorld: @unchecked Sendable {
     func start(_ number: Int) {
         guard relays[number] == nil else { return }
         note("relay-\(number) starts")
-        // Another relay may have been the last that asked, and its way be cut; a store is opened before anything is asked of it.
+        // The storage may still be armed for another relay whose connection is cut. A store is opened before any request to it.
         storage.disarm()
         do {
             relays[number] = try FleetRelay(self, number: number, settings: settings)
-            // A new process has the way to the store that the one before it had.
+            // A new process has the same connection to the store as the one before it.
             healthySince[number] = wellAgain(number)
         } catch {
-            // Its way is cut: it tries again when somebody starts it.
+            // Its connection is cut: it tries again at its next start.
             note("  it does not: \(error)")
         }
     }
 
-    /// When the last of a relay's troubles is over.
+    /// The end of the last of a relay's troubles.
     private func wellAgain(_ number: Int) -> MonotonicTime {
         max(tick, cutUntil[number], slowUntil[number], relays[number]?.suspendedUntil ?? tick)
     }
@@ -193,7 +193,7 @@ package final class FleetWorld: @unchecked Sendable {
 
     func pass(_ time: Duration) { pass(to: tick + time) }
 
-    /// Gives turns until then.
+    /// Gives turns until that time.
     func pass(to end: MonotonicTime) {
         var turns = 0
         while violation == nil {
@@ -214,7 +214,7 @@ package final class FleetWorld: @unchecked Sendable {
         }
     }
 
-    // MARK: What happens
+    // MARK: Steps
 
     private func perform(_ step: FleetScript.Step) {
         let number = step.relay % relays.count
@@ -291,7 +291,7 @@ package final class FleetWorld: @unchecked Sendable {
         }
     }
 
-    /// All is well again; then everybody is told, and every campaign is over.
+    /// All trouble ends; then all devices get their pushes, and every campaign ends.
     private func heal() {
         note("all trouble ends")
         for number in relays.indices {

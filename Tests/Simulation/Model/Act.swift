@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What one person, or one webhook, did to the relay. Each has a name of its own, so that nobody's row is another's.
+/// One act of a person or a webhook on the relay. Each act has its own actor name, so that audit rows cannot be mixed up.
 struct Act: Hashable {
     let actor: String
-    /// What the audit trail may call it; the first is what was asked for.
+    /// The audit actions that it may cause; the first is the requested one.
     let actions: [String]
-    /// Whether the relay has said that it is done, and that something is another by it.
+    /// Whether the relay has confirmed the act, and it changed something.
     var isDone = false
-    /// The campaign that it was about, as the relay has said; nil: none, or not known.
+    /// The campaign of the act, as the relay reported it; nil: none, or unknown.
     var campaign: String?
-    /// The version that it was about; nil: of a campaign that says it.
+    /// The version of the act; nil: the campaign implies it.
     var object: String?
-    /// What the row must say that is since then, where it says anything of it.
+    /// The values after the act, by name, that the row must have where it names them.
     var values: [String: String] = [:]
 
-    /// - Parameter rows: by action, how many rows of the trail are this actor's.
-    /// - Returns: what is wrong with them; nil: nothing.
+    /// - Parameter rows: the number of this actor's audit rows, by action.
+    /// - Returns: the fault in the rows; nil: none.
     func fault(in rows: [String: Int]) -> String? {
         if let other = rows.keys.sorted().first(where: { !actions.contains($0) }) {
             return "\(actor) did \(actions[0]), and the audit trail has \(other)"

@@ -1,85 +1,89 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A version that somebody asked for, as the model remembers it. Asked again after it was withdrawn it is another one.
+/// A requested version, as the model remembers it. A request that is repeated after a withdrawal is a new announcement.
 ///
 /// Times are milliseconds of the monotonic clock, versions are integers.
 struct Announcement {
     let app: Int
     let version: Int
     let askedAt: Int64
-    /// Whether its store has to offer it first.
+    /// Whether it waits for its store to offer the version.
     var isGated: Bool
-    /// Whether another program wrote it into the store.
+    /// Whether another program wrote it into the store, or into a file (`isOfFile`).
     var isOutside = false
-    /// Whether it is a file that says it.
+    /// Whether a file requires it.
     var isOfFile = false
-    /// When the relay was first seen to know of what another program wrote.
+    /// When the relay was first seen to know an announcement that another program wrote.
     var noticedAt: Int64?
-    /// A file said so and says another thing since: the relay may never have read it.
+    /// Whether a later request replaced it, for example in the same file: the relay may never have read it.
     var isOverwritten = false
-    /// Whether it leaps over all that is known, and no person has said that it is meant.
+    /// Whether it leaps over all known versions, and no person has confirmed it.
     var isDoubted = false
-    /// Whether another program wrote it, and it waits for a person: one had taken it back, or the relay has looked at it and doubts it.
+    /// Whether another program wrote it and it waits for a person: the version had been withdrawn before, or the relay has looked
+    /// at it and doubts it.
     var isHeld = false
-    /// Whether the relay could record it when it was told last that its store offers it: else it may have to ask again.
+    /// Whether the relay could record its store's last offer. If not, the relay may have to ask the store again.
     var isOfferSure = true
-    /// Two have asked for it, one of them for some users and one for all, before the relay had looked, or it was looked at where nobody
-    /// sees whether its store was configured: which of them counts no promise says.
+    /// Whether no promise decides what applies. For example, two requests, one for some users and one for all, came before the
+    /// relay looked, or it is unknown whether its store was configured when the relay looked.
     var isUnclear = false
-    /// Since when a person says on which systems it runs; nil: nobody surely does.
+    /// Since when a person has set the systems on which it runs; nil: perhaps never.
     var minimumAt: Int64?
-    /// The text that was said of it last; nil: the configuration's.
+    /// The text that was last requested for it; nil: the configuration's.
     var text: String?
-    /// The users that it names; nil: everybody.
+    /// The users that it names; nil: all users.
     var canary: Set<Int>?
-    /// When each of them was erased, or others were named instead: what was read for them before may leave still.
+    /// When each user was erased, or no longer named. A push that was read for such a user before may still leave.
     var gone: [Int: Int64] = [:]
-    /// Nobody is forced before that; nil: as soon as its store offers it.
+    /// The moment before which no user is forced; nil: users are forced as soon as its store offers it.
     var requiredFrom: Int64?
     /// When a person released the canary.
     var canaryReleasedAt: Int64?
     /// Whether it reaches its users in waves.
     var hasWaves = false
-    /// Whether its campaign has ended: either nobody was left for the waves to come, and it is for everybody, or its time to live was
-    /// over, and they wait for a person. Which of these it is the channels say.
+    /// Whether its campaign has ended: either no user was left for the later waves and it is for everybody, or its time to live was
+    /// over and those users wait for a person. The channels show which.
     var mayHaveEnded = false
-    /// Since when the last of them has begun.
+    /// Since when its last wave has begun.
     var lastWaveAt: Int64?
-    /// Whether what it waits for was taken out of the configuration.
+    /// Whether the source that it waits for was removed from the configuration.
     var lostItsGate = false
     /// Since when a person has overruled the store.
     var releasedAt: Int64?
-    /// Since when the relay was told that the store offers it.
+    /// Since when the relay has known that the store offers it.
     var offeredAt: Int64?
-    /// Until when a newer one in force kept the relay from deciding anything of it.
+    /// Until when a newer version in force kept the relay from deciding anything about it.
     var hiddenUntil: Int64 = 0
-    /// How long after that it waits still.
+    /// How long it waits after its store's offer.
     var hold: Int64 = 0
-    /// Whether it was in force before the relay could decide nothing, or a person put it in force then; and until when that lasted.
+    /// Whether it was in force before the relay became unable to decide, or a person put it in force during that time.
+    /// `stuckUntil`: until when that lasted.
     var wasBeforeTrouble = false
     var stuckUntil: Int64 = 0
-    /// Since when the relay was told that its rollout is halted.
+    /// Since when the relay has known that its rollout is halted.
     var haltedAt: Int64?
-    /// Whether it heard so while it could record nothing: it takes it back when the disk works, or has been told otherwise before.
+    /// Whether the relay learned of the halt while it could record nothing. It takes the version back when the disk works, unless
+    /// the store has answered otherwise before.
     var isHaltPending = false
-    /// Whether it ever was.
+    /// Whether its rollout was ever halted.
     var wasHalted = false
-    /// When a person took it back, or cancelled its campaign before it was in force for everybody.
+    /// When a person withdrew it, or cancelled its campaign before it was in force for everybody.
     var withdrawnAt: Int64?
 
-    /// Whether it counts as asked for: live, meant, and nothing that nobody but a file's editor ever saw.
+    /// Whether it counts as requested: live, not doubted, and not replaced before the relay noticed it.
     var isAsked: Bool { isLive && !isDoubted && !(isOverwritten && isUnnoticed) }
 
-    /// Whether the relay has not looked yet at what another program wrote.
+    /// Whether another program wrote it and the relay has not looked at it yet.
     var isUnnoticed: Bool { isOutside && noticedAt == nil }
 
-    /// Whether it is for everybody as far as people have said.
+    /// Whether people want it for everybody.
     var isForAll: Bool { canary == nil || canaryReleasedAt != nil }
 
-    /// Whether the relay may send it to some users alone: it names them, or a file or another program has asked for all beside it.
+    /// Whether the relay may send it to some users only: it names them, or a file or another program has requested the same version
+    /// for all.
     var mayHaveCanary: Bool { canary != nil || isUnclear }
 
-    /// Whether waves are to come.
+    /// Whether some of its waves have not begun.
     var isStaged: Bool { hasWaves && lastWaveAt == nil }
 
     var isLive: Bool { withdrawnAt == nil }
@@ -89,7 +93,7 @@ struct Announcement {
     /// Whether its store lets it through.
     var isThrough: Bool { !isGated || isReleased || isUnclear || offeredAt != nil && haltedAt == nil }
 
-    /// From when on it is in force for everybody; nil where it is not.
+    /// Since when it is in force for everybody; nil: it is not.
     var inForceAt: Int64? {
         guard isLive, !isDoubted, isForAll, isThrough, !isUnclear, !isStaged, !isOutside || noticedAt != nil else {
             return nil
@@ -100,37 +104,38 @@ struct Announcement {
     }
 }
 
-/// What the model remembers of a campaign.
+/// The model's record of a campaign.
 struct CampaignFacts {
-    /// Which announcement it is of.
+    /// The index of its announcement.
     let announcement: Int
-    /// The state that the relay told last.
+    /// The state that the relay reported last.
     var state = "running"
     var pausedAt: Int64?
     var cancelledAt: Int64?
-    /// Since when a person wants it sent whatever the hour.
+    /// Since when a person has wanted it sent outside its hours.
     var urgentAt: Int64?
-    /// Whether its store's halt was why it was suspended last, and nothing else.
+    /// Whether its store's rollout was halted when it was last suspended.
     var isSuspendedByHalt = false
-    /// Whether a person said since then that it is to go on.
+    /// Whether a person has asked for it to go on since then.
     var isWanted = false
     var approvals = 0
-    /// Waves that were over without a push: one that was handed to a user of such a wave since counts there when it is tried again.
+    /// Waves that ended without a push. A device that was handed since to a user of such a wave counts in it when its push is
+    /// retried.
     var emptyWaves = 0
-    /// How often it may push again to who has it already: reminders, and nothing else.
+    /// How often it may push again to devices that already have its push: reminders only.
     var reminders = 0
     var retries = 0
-    /// How often each device has had an answer that was recorded.
+    /// The number of recorded answers, by device.
     var settled: [String: Int] = [:]
 }
 
-/// What the registry must say of a device, since when.
+/// The state that the registry must have for a device, and since when.
 struct DeviceState: Equatable {
     var since: Int64
     var isRegistered: Bool
     var user: Int?
-    /// nil: not known.
+    /// nil: unknown.
     var version: Int?
-    /// Whether its system is known, and is too old for what people require.
+    /// Whether its system is known and too old for the required version.
     var isTooOld = false
 }

@@ -1,50 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What came of a push on its way to one device, in the words of the guide's table of reasons.
+/// The outcome of a push to one device, in the terms of the guide's table of reasons.
 ///
 /// Times are milliseconds of the monotonic clock.
 struct LedgerAnswer {
     enum Verdict: Equatable {
         case taken
-        /// The token is not registered any more.
+        /// The token is no longer registered.
         case dead
         /// The service refuses this token.
         case refused
-        /// It speaks of the credential; once more where that may be the connection's fault.
+        /// The service refuses the credential. The push is sent once more where the connection may be at fault.
         case fault(isTriedAgain: Bool)
-        /// Failed for now: tried again after `first` seconds, and after twice as many each time, `most` of them at last.
+        /// A temporary failure: it is retried after `first` seconds, then after twice as many each time, up to `most`.
         case failed(first: Int64, most: Int64)
-        /// Nothing is wrong with the push: it goes again when sending goes on.
+        /// The push itself is fine: it goes out again when sending resumes.
         case postponed
     }
 
     let device: Int64
-    /// Whom the push was for.
+    /// The user that the push was for.
     let user: Int?
     let verdict: Verdict
-    /// As the ledger must say it; nil: taken.
+    /// The reason that the ledger must have; nil: taken.
     let reason: String?
-    /// When its batch was back.
+    /// When its batch came back.
     var time: Int64 = 0
-    /// How often it was on a connection and may have been looked at.
+    /// How often it was on a connection and may have been processed.
     let attempts: Int
 }
 
-/// What the ledger must have of one device in one campaign.
+/// The state that the ledger must have for one device in one campaign.
 struct LedgerEntry {
-    /// The last answer that was recorded; of an app whose tokens are tried in the other environment, too, all since the last look.
+    /// The last recorded answer. For an app whose tokens are also tried in the other environment: all recorded answers.
     private(set) var last: [LedgerAnswer] = []
     /// The last answer that was recorded and counts: a push that goes again when sending goes on has had none.
     private(set) var counted: LedgerAnswer?
     private(set) var attempts = 0
     /// Whether a service ever took its push.
     private(set) var wasTaken = false
-    /// Answers of which nobody outside sees whether they could be recorded: the process died, or the campaign was another relay's.
+    /// Answers that may or may not have been recorded: the process died, or another relay had the campaign.
     var perhaps: [LedgerAnswer] = []
-    /// Whether something is surely recorded that came after those.
+    /// Whether a later answer is surely recorded.
     private var isLaterKnown = false
 
-    /// - Parameter isOneOfTwo: what the other environment says comes beside it.
+    /// - Parameter isOneOfTwo: whether the answer of the other environment comes beside it.
     mutating func take(_ answer: LedgerAnswer, isOneOfTwo: Bool) {
         if !perhaps.isEmpty { isLaterKnown = true }
         last = isOneOfTwo ? last + [answer] : [answer]
@@ -53,8 +53,8 @@ struct LedgerEntry {
         wasTaken = wasTaken || answer.verdict == .taken
     }
 
-    /// What it may be: with all that may have been recorded, with all but the last of that, and so on; or with all but the first, and so on, where a
-    /// relay left outcomes out, and recorded later ones.
+    /// The possible entries: with all of `perhaps`, with all but its last, and so on; and with all but its first, and so on, where
+    /// a relay skipped outcomes and recorded later ones.
     var either: [LedgerEntry] {
         let parts =
             (0...perhaps.count).reversed().map { perhaps.prefix($0) }
@@ -69,37 +69,37 @@ struct LedgerEntry {
     }
 }
 
-/// A line of a campaign's deliveries, in the model's terms.
+/// A row of a campaign's deliveries, in the model's terms.
 struct ToldDelivery {
     var device: Int64
     var token: String
-    /// nil: nobody, or somebody who was erased.
+    /// nil: no user, or an erased one.
     var user: Int?
     var state: String
     var reason: String?
     var attempts: Int
-    /// Both nil where the wall clock was ever set.
+    /// Both are nil if the wall clock was ever set.
     var nextAt: Int64?
     var updatedAt: Int64?
 }
 
-/// A campaign's deliveries, and what else the relay tells that bears on them.
+/// A campaign's deliveries, with the other facts from the relay that matter for them.
 struct ToldLedger {
     var campaign: ToldCampaign
     var isBlock: Bool
     var rows: [ToldDelivery]
     var filteredBy: [String: Int64]
     var rejectedBy: [String: Int64]
-    /// When its time to live is over; nil where the wall clock was ever set.
+    /// When its time to live is over; nil if the wall clock was ever set.
     var expiresAt: Int64?
-    /// Whether anybody or anything but the push service has had it stand still, go on, or begin anew.
+    /// Whether anything but the push service has stopped it, resumed it or begun it anew.
     var isStirred: Bool
-    /// Whether another relay ever had it.
+    /// Whether another relay ever owned it.
     var wasFenced: Bool
-    /// Whether an app's other service may stop without the campaign.
+    /// Whether one of an app's two services may stop without the campaign.
     var hasTwoServices: Bool
-    /// Whether outcomes ever waited for a disk.
+    /// Whether outcomes ever waited for the disk.
     var wasDiskFailing: Bool
-    /// Whether rows may be missing: pruned, or deleted by another program.
+    /// Whether all rows are listed: none was pruned, or deleted by another program.
     var isWhole: Bool
 }

@@ -1,45 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A version that people want to be left, as the model remembers it.
+/// A blocked version, which users must leave, as the model remembers it.
 struct Block {
     let app: Int
     let version: Int
     let askedAt: Int64
-    /// When a person let it be used again.
+    /// When a person unblocked it.
     var endedAt: Int64?
-    /// Whether its app's store has to offer a way out first.
+    /// Whether it waits until its app's store offers a way out.
     var isGated = false
-    /// Whether that has ever said so, or a person that it does not matter.
+    /// Whether the store has ever offered a way out, or a person has released the block without one.
     var isOffered = false
-    /// Its campaign, and whether a person has cancelled that.
+    /// Its campaign, and whether a person has cancelled that campaign.
     var campaign: String
     var isCancelled = false
-    /// How often it may push again to who has it already.
+    /// How often it may push again to devices that already have its push.
     var reminders = 0
-    /// Since when a person wants it sent whatever the hour.
+    /// Since when a person has wanted it sent outside its hours.
     var urgentAt: Int64?
-    /// How often each device has had an answer that was recorded.
+    /// The number of recorded answers, by device.
     var settled: [String: Int] = [:]
     /// Devices whose push was taken.
     var taken: Set<String> = []
 
-    /// A phone's device has another token: what it had, it has still.
+    /// A device has a new token and keeps its state.
     mutating func moved(from old: String, to new: String) {
         if taken.remove(old) != nil { taken.insert(new) }
         if let count = settled.removeValue(forKey: old) { settled[new] = count }
     }
 }
 
-/// Single versions that must be left.
+/// Blocked versions.
 extension Model {
-    /// The one of a version that counts; nil where it may be used.
+    /// The block of a version that counts; nil: the version may be used.
     func block(_ app: Int, _ version: Int) -> Block? {
         blocks.last { $0.app == app && $0.version == version && $0.endedAt == nil }
     }
 
-    /// A store has answered.
+    /// Handles a store's answer.
     ///
-    /// - Parameter isOpen: whether it offers something above a version.
+    /// - Parameter isOpen: whether the store offers something above a version.
     mutating func offersWayOut(_ app: Int, _ isOpen: (_ version: Int) -> Bool) {
         for place in blocks.indices where blocks[place].app == app && isOpen(blocks[place].version) {
             blocks[place].isOffered = true
@@ -48,12 +48,12 @@ extension Model {
 
     func block(of campaign: String) -> Int? { blocks.firstIndex { $0.campaign == campaign } }
 
-    /// Since when a person wants a campaign sent whatever the hour, a floor's or a block's; nil: it waits for its hours.
+    /// Since when a person has wanted a campaign, of a floor or a block, sent outside its hours; nil: it waits for its hours.
     func urgentAt(of campaign: String) -> Int64? {
         campaigns[campaign]?.urgentAt ?? block(of: campaign).flatMap { blocks[$0].urgentAt }
     }
 
-    /// A push of a block leaves.
+    /// Judges a block's push as it leaves.
     mutating func leaves(block place: Int, token: String, user: Int?) {
         let block = blocks[place]
         judgeDevice(
@@ -73,12 +73,12 @@ extension Model {
         }
     }
 
-    /// The login check says to somebody who runs a version that was ever blocked whether he must leave it.
+    /// Judges the login check's answer to a user whose version was ever blocked.
     ///
     /// - Parameters:
-    ///   - isForced: whether he must upgrade, for whatever reason.
-    ///   - isByBlock: whether he must because it is blocked.
-    ///   - isSettled: whether the relay has had the time, and the disk, to show what was decided last.
+    ///   - isForced: whether the user must upgrade, for any reason.
+    ///   - isByBlock: whether the user must upgrade because of the block.
+    ///   - isSettled: whether the relay has had the time, and the disk, to show the last decision.
     mutating func says(block app: Int, _ version: Int, isForced: Bool, isByBlock: Bool, isSettled: Bool) {
         let what = "the login check of app \(app) for \(World.text(version: version))"
         let block = block(app, version)

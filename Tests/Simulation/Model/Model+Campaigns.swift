@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A campaign as the relay tells of it, in the model's terms.
+/// A campaign as the relay reports it, in the model's terms.
 struct ToldCampaign: Equatable {
     var id: String
     var app: Int
@@ -8,7 +8,7 @@ struct ToldCampaign: Equatable {
     var state: String
     var reason: String?
     var wavesBegun: Int
-    /// Of them, those that are over without a push: nobody waits for what such a wave may have done.
+    /// The begun waves that ended without a push: no approval is needed after such a wave.
     var emptyWaves: Int
     var waves: Int
     var reminders: Int
@@ -19,11 +19,11 @@ struct ToldCampaign: Equatable {
     var isOver: Bool { ["completed", "cancelled", "superseded"].contains(state) }
 }
 
-/// What the relay tells of its campaigns.
+/// The relay's reports on its campaigns.
 extension Model {
-    /// The relay tells how a campaign stands.
+    /// Judges the reported state of a campaign.
     ///
-    /// - Parameter needsApproval: whether its app's waves wait for a person; nil: they have changed meanwhile.
+    /// - Parameter needsApproval: whether its app's waves wait for a person; nil: the waves have changed since.
     mutating func tells(_ told: ToldCampaign, needsApproval: Bool?) {
         if let place = block(of: told.id) {
             blocks[place].reminders = told.reminders
@@ -35,7 +35,7 @@ extension Model {
                     "inForce.unknown",
                     "campaign \(told.id) is for \(World.text(version: told.version)), which nobody asked for")
             }
-            // Whoever looked at it has looked at all that was there before it.
+            // A relay that has looked at this version has also looked at all earlier ones.
             for earlier in announcements.indices
             where announcements[earlier].app == told.app && announcements[earlier].isAsked
                 && !announcements[earlier].isOfFile && !announcements[earlier].isUnclear
@@ -88,7 +88,8 @@ extension Model {
         case ("completed", let new) where !["completed", "cancelled", "superseded"].contains(new),
             ("cancelled", let new) where !["completed", "cancelled", "superseded"].contains(new),
             ("superseded", let new) where !["completed", "cancelled", "superseded"].contains(new):
-            // With its campaign a version is taken back that is not in force for everybody: of an unclear one nobody outside sees that.
+            // A version that is not in force for everybody is withdrawn with its campaign; for an unclear one that cannot be seen
+            // from outside.
             let wasWithdrawn = announcements.contains {
                 $0.app == announcement.app && $0.version > announcement.version
                     && (!$0.isLive || $0.wasHalted || $0.isUnclear)
@@ -97,7 +98,7 @@ extension Model {
                 broke("campaign.revived", "\(what) was \(facts.state) and is \(new)")
             }
         case (_, "superseded"):
-            // What is for some users alone gives way to what is newer and for some, too.
+            // A version for some users only also gives way to a newer one for some users only.
             let isOfCanary =
                 announcement.canary != nil && announcement.canaryReleasedAt == nil || announcement.isStaged
             let hasSuccessor = announcements.contains {
@@ -123,18 +124,19 @@ extension Model {
 
     func version(of campaign: String) -> Int? { announcement(of: campaign)?.version }
 
-    /// A halt of what is superseded is decided when that comes back, and recorded nowhere before: whoever loses the source, or the process,
-    /// has not heard of it.
+    /// A halt of a superseded campaign is decided when the campaign comes back, and recorded nowhere before. A relay that loses the
+    /// source or its process forgets the halt.
     mutating func forgetHalts(of app: Int) {
         for facts in campaigns.values where facts.state == "superseded" {
             if announcements[facts.announcement].app == app { announcements[facts.announcement].haltedAt = nil }
         }
     }
 
-    /// A relay that has died knows what its stores had said, for that is in its own store. What it could not write any more it may have
-    /// forgotten, but for what came of it: then nothing of what waits can be counted on before it is told again.
+    /// A relay that has died still knows its stores' answers, which are in its own store. It may have forgotten an answer that it
+    /// could not write, but not the effects of that answer. So no waiting version can count on an offer before the store answers
+    /// again.
     ///
-    /// - Parameter isEither: whether a version was offered by the answer before and is not by the last.
+    /// - Parameter isEither: whether the previous answer offered a version and the last one does not.
     mutating func forgetOffers(of app: Int, _ isEither: (_ version: Int) -> Bool) {
         offered[app].surely = 0
         forgetHalts(of: app)
@@ -149,15 +151,16 @@ extension Model {
         }
     }
 
-    /// Whether a device is of those who are told of a version: registered, somebody's, and not seen with it.
+    /// Whether a version may be pushed to a device: it is registered, has a user, and was not seen with that version or a newer
+    /// one.
     func mayBePushed(_ app: Int, _ token: String, for version: Int) -> Bool {
         device(app, token).map {
-            // Whether a version runs there is known of some alone: of those that do not it is left open.
+            // A system that is too old is excluded. An unknown system is not.
             $0.isRegistered && $0.user != nil && $0.version.map { $0 < version } ?? true && !$0.isTooOld
         } ?? false
     }
 
-    /// Whether a device is of a campaign's audience: who registered since it was asked for is not (VERSIONS.md).
+    /// Whether a device is in a campaign's audience: one that registered after the request is not (VERSIONS.md).
     func isOfAudience(_ app: Int, _ token: String, of campaign: String) -> Bool {
         guard let announcement = announcement(of: campaign), let states = devices["\(app)/\(token)"],
             let first = states.lastIndex(where: { $0.since <= announcement.askedAt })
@@ -165,7 +168,7 @@ extension Model {
         return states[first...].allSatisfy(\.isRegistered)
     }
 
-    /// The answer to a push is in the relay's store.
+    /// Records that the answer to a push is in the relay's store.
     mutating func settled(_ token: String, campaign: String) {
         let token = announcement(of: campaign).flatMap { successor($0.app, token) } ?? token
         campaigns[campaign]?.settled[token, default: 0] += 1
@@ -174,7 +177,7 @@ extension Model {
 }
 
 extension Announcement {
-    /// What another program wrote is asked for from when the relay has looked.
+    /// A version that another program wrote counts as requested from the relay's first look at it.
     mutating func noticed(at now: Int64) {
         if isOutside, noticedAt == nil { noticedAt = now }
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What channels say is in force.
+/// The channels' answers on the version in force.
 extension Model {
-    /// What a channel says is in force.
+    /// Judges the version that a channel reports as in force.
     ///
-    /// - Parameter user: nil: somebody of whom nothing is known.
+    /// - Parameter user: nil: an unknown user.
     mutating func says(_ channel: String, app: Int, version: Int, user: Int?) {
         for place in announcements.indices
         where user == nil && announcements[place].app == app && announcements[place].version == version
@@ -41,7 +41,7 @@ extension Model {
             broke(
                 last.lostItsGate ? "inForce.removedSource" : last.hasWaves ? "canary.itself" : "inForce.canary",
                 "\(what), which is for a canary that nobody has released")
-            // What follows from that is not told again.
+            // Its consequences are not reported as well.
             announcements[place].canaryReleasedAt = now
         } else if last.isStaged, user == nil, last.isThrough {
             broke("inForce.wave", "\(what), and not all of its waves have begun")
@@ -57,12 +57,12 @@ extension Model {
         }
     }
 
-    /// Whether nobody may be forced yet by what people say of its moment. A clock that was set is believed only in time.
+    /// Whether its moment, as people have set it, is still ahead. False once the wall clock was set.
     func isBeforeMoment(_ one: Announcement) -> Bool {
         isClockRight && !one.isReleased && !one.isUnclear && one.requiredFrom.map { now < $0 } ?? false
     }
 
-    /// The newest version that somebody is told of of whom nothing is known; nil: none.
+    /// Judges the newest version that an unknown user is notified of; nil: none.
     mutating func tells(app: Int, _ version: Int?) {
         defer { told[app] = version }
         guard let before = told[app], version ?? 0 < before, let place = newest(app, before) else { return }
@@ -77,7 +77,7 @@ extension Model {
         )
     }
 
-    /// A channel says to somebody with too old a system that he must upgrade.
+    /// Judges a channel's order to upgrade for a user whose system is too old.
     mutating func forces(tooOld app: Int, _ version: Int) {
         guard let place = newest(app, version), announcements[place].isLive,
             let since = announcements[place].minimumAt, now > since

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The ledger's line of each device, against the answers and the states of the device.
+/// The ledger's row of each device, against the answers and the states of the device.
 extension Model {
-    /// A device is read, its batch waits for its turn, and is recorded when the last answer is there.
+    /// The time in which a device is read, its batch waits for its turn, and is recorded after the last answer.
     static let batchGrace: Int64 = 150_000
 
-    /// The answers of a batch are recorded.
+    /// Notes an answer whose batch is being recorded.
     ///
     /// - Parameters:
-    ///   - isOneOfTwo: the app's tokens are tried in the other environment, too.
-    ///   - isSure: whether they surely are.
+    ///   - isOneOfTwo: whether the app's tokens are also tried in the other environment.
+    ///   - isSure: whether the answer is surely recorded.
     mutating func learn(_ answer: LedgerAnswer, of campaign: String, isOneOfTwo: Bool, isSure: Bool = true) {
         if isSure {
             ledgers[campaign, default: [:]][answer.device, default: LedgerEntry()]
@@ -19,12 +19,12 @@ extension Model {
         }
     }
 
-    /// Another program has deleted a device's row: its answers belong to no device any more.
+    /// Another program has deleted a device's row: its answers no longer belong to any device.
     mutating func forget(device: Int64) {
         for campaign in ledgers.keys { ledgers[campaign]?[device] = nil }
     }
 
-    /// The relay lists the deliveries of a campaign.
+    /// Judges the listed deliveries of a campaign.
     mutating func tells(_ ledger: ToldLedger) {
         let id = ledger.campaign.id
         var entries = ledgers[id] ?? [:]
@@ -32,7 +32,7 @@ extension Model {
         for row in ledger.rows {
             listed.insert(row.device)
             let entry = entries[row.device] ?? LedgerEntry()
-            // The answers that were recorded of a campaign that was another relay's are unknown.
+            // For a campaign that another relay owned it is unknown which answers were recorded.
             if ledger.wasFenced {
                 if row.state == "filtered", let text = faultOfReason(row, ledger) { broke("ledger.leftOut", text) }
                 continue
@@ -41,8 +41,8 @@ extension Model {
             if !entry.perhaps.isEmpty {
                 let fitting = entry.either.filter { self.fault(in: row, $0, ledger) == nil }
                 if !fitting.isEmpty { fault = nil }
-                // What never left changes no row of a campaign that is over: whether it was recorded stays unknown, and with that whether the
-                // device has a row of its own, which alone is listed once it is removed.
+                // A push that never left changes no row of a campaign that is over. So it stays unknown whether it was recorded,
+                // and whether the device has its own row; a removed device is listed only if it has one.
                 let mayHaveNone = fitting.count > 1 && fitting.contains { $0.last.isEmpty }
                 if !mayHaveNone { entries[row.device] = fitting.first ?? entry.either[0] }
             }
@@ -54,7 +54,7 @@ extension Model {
                         + (row.reason.map { " (\($0))" } ?? "") + " after \(row.attempts) attempts: \(fault.text)")
             }
         }
-        // A user whom a canary does not name any more, for an erasure, say, is put in line anew when all others are.
+        // A user whom a canary no longer names, for example after an erasure, is queued anew when all other users are.
         if announcement(of: id)?.mayHaveCanary == true { entries = entries.filter { listed.contains($0.key) } }
         if ledger.isWhole, !ledger.wasFenced,
             let missing = entries.first(where: { !$1.last.isEmpty && !listed.contains($0) })?.key
@@ -73,15 +73,15 @@ extension Model {
         let said = entry.last.last.map { "\($0.reason ?? "taken")" } ?? "nothing"
         func wrong(_ text: String) -> Fault { ("ledger.answer", "\(text); its service said \(said)") }
         let isSentAgain = ledger.campaign.reminders + ledger.campaign.retries > 0
-        // A push that the other environment might take is not refused for good: the campaign may be over before that is asked.
+        // A push that the other environment might accept is not refused for good: the campaign may end before that one is asked.
         let isAnswered =
             entry.last.last.map { $0.isFinal && ($0.verdict != .refused || !ledger.hasTwoServices) } ?? false
         switch row.state {
         case "pending":
             if ledger.campaign.isOver { return ("ledger.ended", "its campaign is \(ledger.campaign.state)") }
-            // A user whom a canary names no more waits for all others' turn, whatever the answers before.
+            // A user whom a canary no longer names waits for the turn of all other users, whatever the earlier answers.
             let isOfCanary = announcement(of: ledger.campaign.id)?.mayHaveCanary == true
-            // One that never left has had no turn, whatever came of the batch that it was read for.
+            // A push that never left has had no turn, whatever came of the batch that it was read for.
             let hadNoTurn = entry.last.allSatisfy { $0.attempts == 0 }
             return hadNoTurn || isOfCanary && !entry.wasTaken ? nil : wrong("it waits for its first turn")
         case "accepted":
@@ -102,7 +102,7 @@ extension Model {
             if isAnswered, !isSentAgain, !ledger.isStirred { return wrong("it had its answer") }
             if let text = faultOfReason(row, ledger) { return ("ledger.leftOut", text) }
         case "expired":
-            // It counts anew with each wave, and where the campaign is sent again.
+            // The time to live begins anew with each wave, and where the campaign is sent again.
             let countsOnce = !isSentAgain && !ledger.isStirred && ledger.campaign.waves == 0
             if let end = ledger.expiresAt, end - now > 5 * 3_600_000, countsOnce,
                 announcement(of: ledger.campaign.id)?.mayHaveCanary != true
@@ -117,8 +117,8 @@ extension Model {
             if isAnswered, !isSentAgain, !ledger.isStirred { return wrong("it had its answer") }
         default: return ("ledger.answer", "no guide knows that state")
         }
-        // A reminder that does not come about takes its attempts with it. A device that the canary does not name any more loses its row,
-        // and has a new one when all others have theirs.
+        // A reminder that is dropped takes its attempts with it. A device that the canary no longer names loses its row, and gets a
+        // new one when all others get theirs.
         let mayCountLess = ledger.campaign.reminders > 0 || announcement(of: ledger.campaign.id)?.mayHaveCanary == true
         if row.attempts > entry.attempts || row.attempts < entry.attempts && !mayCountLess {
             return ("ledger.attempts", "\(entry.attempts) were made")
@@ -128,13 +128,13 @@ extension Model {
 
     private func faultOfRetry(_ row: ToldDelivery, _ entry: LedgerEntry, _ ledger: ToldLedger) -> Fault? {
         guard let reason = row.reason else {
-            // A canary's devices are put in line before anything is sent.
+            // A canary's devices are queued before anything is sent.
             let isOfCanary = row.attempts == 0 && announcement(of: ledger.campaign.id)?.mayHaveCanary == true
             return ledger.campaign.reminders + ledger.campaign.retries > 0 || isOfCanary
                 ? nil : ("ledger.answer", "nobody has it sent again, and nothing says why")
         }
         guard let answer = entry.last.last(where: { $0.reason == reason }) else {
-            // Its environment, or its user, is another by now.
+            // Its environment, or its user, has changed.
             if reason == "NotSent", ledger.hasTwoServices || ledger.campaign.waves > 0 { return nil }
             let said = entry.last.last.map { "\($0.reason ?? "taken")" } ?? "nothing"
             return ("ledger.answer", "its service said \(said)")
@@ -164,12 +164,12 @@ extension Model {
         }
     }
 
-    /// The user of a push stays in the ledger until an erasure.
+    /// A push's user stays in the ledger until the user is erased.
     private func faultOfUser(_ row: ToldDelivery, _ entry: LedgerEntry) -> Fault? {
         if let user = row.user, let since = erased[user], now - since > Self.batchGrace {
             return ("ledger.user", "it names user \(user), who was erased \(ago(since))")
         }
-        // A push that did not leave any more names the user that it was read for, whoever had the earlier ones.
+        // A push that did not leave names the user that it was read for, whichever user had the earlier ones.
         let isUnsent = ["filtered", "retrying"].contains(row.state) || row.reason == "NotSent"
         // A reminder whose service wanted a pause has not been tried: the row still names the user whose push was taken.
         let isAsBefore = row.state == "accepted" && entry.last.last?.verdict == .postponed
@@ -183,9 +183,9 @@ extension Model {
         return nil
     }
 
-    // MARK: Who was left out
+    // MARK: Reasons for leaving a device out
 
-    /// - Returns: the fault of the reason that a device was left out for; nil: none.
+    /// - Returns: the fault in the reason for which a device was left out; nil: none.
     private func faultOfReason(_ row: ToldDelivery, _ ledger: ToldLedger) -> String? {
         let app = ledger.campaign.app
         let name = "\(app)/\(row.token)"
@@ -212,7 +212,7 @@ extension Model {
         return "it was \(what.filter { !$0.isEmpty }.joined(separator: ", "))"
     }
 
-    /// The reasons that a device in this state may be left out for, of which the relay names one; empty: it gets a push.
+    /// The reasons for which a device in this state may be left out; the relay names one of them. Empty: it gets a push.
     private func leavesOut(_ state: DeviceState, _ name: String, _ ledger: ToldLedger) -> [String] {
         guard state.isRegistered, state.user != nil else { return ["noTelephone"] }
         var reasons: [String] = []
@@ -230,7 +230,7 @@ extension Model {
 
     // MARK: Sums
 
-    /// The counts of a campaign, and those by reason, are those of its list.
+    /// A campaign's counts, and those by reason, match its list.
     private mutating func judgeSums(_ ledger: ToldLedger) {
         var counts: [String: Int64] = [:]
         var reasons: [String: [String: Int64]] = ["filtered": [:], "rejected": [:]]
@@ -239,8 +239,8 @@ extension Model {
             reasons[row.state]?[row.reason ?? "unknown", default: 0] += 1
         }
         let isLeftOut = ["cancelled", "superseded"].contains(ledger.campaign.state)
-        // A device that the campaign never came to is listed if it is registered now, and counted if it was then: pending, expired and
-        // cancelled are of both kinds.
+        // A device that the campaign never reached is listed if it is registered now, and counted if it was registered then.
+        // Pending, expired and cancelled include both kinds.
         let states = ["accepted", "rejected", "unregistered", "filtered"] + (isLeftOut ? [] : ["retrying"])
         let what = "campaign \(ledger.campaign.id)"
         for state in states where counts[state] ?? 0 != ledger.campaign.counts[state] ?? 0 {
@@ -267,6 +267,6 @@ extension LedgerAnswer {
         }
     }
 
-    /// Whether it is not tried again by itself.
+    /// Whether it is not retried automatically.
     var isFinal: Bool { [.taken, .dead, .refused].contains(verdict) }
 }

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The registry, device by device, as what was said of them makes it.
+/// The expected registry, device by device.
 struct RegistryModel {
-    /// By app and token: what there may be; nil among it: no device. More than one where nobody outside can tell: a login waits for the disk,
-    /// or the pruning may have taken what was left of a removed device.
+    /// By app and token: the possible devices; a nil element: no device. There are several where the outside view cannot decide: a
+    /// login waits for the disk, or the pruning may have taken what was left of a removed device.
     private(set) var devices: [String: [RegistryDevice?]] = [:]
-    /// What was said of a device since it was compared last: fields that were named, and those of which something older was.
+    /// The fields that were set since the last comparison, by app and token, and those for which the input was older.
     private(set) var news: [String: (named: Set<RegistryField>, older: Set<RegistryField>)] = [:]
     /// Logins that the relay has in memory, by app and token.
     private(set) var logins: [String: WaitingLogin] = [:]
 
-    /// What a phone told at login, as the relay gathers it.
+    /// The details of a device's login, as the relay gathers them.
     struct WaitingLogin {
         var version: Int
         var system: Int?
         var at: Int64
-        /// Whether it may have been stored already: the store was in trouble.
+        /// Whether it may already be stored: the store was in trouble.
         var isPerhapsStored = false
     }
 
-    /// The device of a token, where there is no doubt.
+    /// The device of a token, where it is certain.
     func sure(_ key: String) -> RegistryDevice? {
         guard let states = devices[key], states.count == 1, let only = states[0], only.isThere else { return nil }
         return only
@@ -30,10 +30,11 @@ struct RegistryModel {
     /// Whether there may be a device with the token.
     func mayBeThere(_ key: String) -> Bool { states(key).contains { $0?.isThere == true } }
 
-    /// Whether there may be none.
+    /// Whether there may be no device with the token.
     func mayBeGone(_ key: String) -> Bool { states(key).contains { $0?.isThere != true } }
 
-    /// A service has called the token dead: where its device is removed, nobody outside sees whether the registry has taken that.
+    /// A service has called the token dead. If its device is removed, the outside view cannot decide whether the registry recorded
+    /// that.
     mutating func mayHaveDied(_ key: String) {
         let states = states(key)
         for case var device? in states where !device.isThere && device.dead == nil {
@@ -66,14 +67,14 @@ struct RegistryModel {
         news[key] = known
     }
 
-    /// A registration names the token that the phone had before: its device has the new one, which had none.
+    /// A registration names the previous token: the device gets the new token, which had none.
     mutating func moves(from old: String, to new: String, _ word: DeviceWord, at now: Int64) {
         let states = states(old)
         var older: Set<RegistryField> = []
         var after: [RegistryDevice?] = []
         for state in states {
             let known = state?.isThere == true ? state : nil
-            // So that an answer about the old token is told from one about the new.
+            // Keeps an answer about the old token distinct from one about the new token.
             let moment = known?.registered == now ? now + 1 : now
             let moved = RegistryDevice.after(.put(word), known, at: moment, older: &older)
             if !after.contains(moved) { after.append(moved) }
@@ -104,9 +105,9 @@ struct RegistryModel {
             isPerhapsStored: before?.isPerhapsStored ?? false)
     }
 
-    /// The relay has tried to store what it has of logins.
+    /// The relay has tried to store the logins that it has in memory.
     ///
-    /// - Parameter isSure: whether the store takes everything.
+    /// - Parameter isSure: whether the store accepts everything.
     mutating func flushes(at now: Int64, isSure: Bool) {
         for (key, login) in logins.sorted(by: { $0.key < $1.key }) {
             let before = states(key)
@@ -119,10 +120,10 @@ struct RegistryModel {
         if isSure { logins = [:] }
     }
 
-    /// The process has died with what it had in memory.
+    /// The process has died, and its memory with it.
     mutating func forgetsLogins() { logins = [:] }
 
-    /// What was left of a removed device, or a dead one, may be gone.
+    /// The rest of a removed or dead device may have been pruned.
     mutating func prunes() {
         for (key, states) in devices where !states.contains(nil) {
             if states.contains(where: { $0?.isThere == false || $0?.dead != nil }) { devices[key]?.append(nil) }
@@ -131,10 +132,10 @@ struct RegistryModel {
 
     // MARK: Comparing
 
-    /// A look at the registry.
+    /// Compares a row of the registry.
     ///
     /// - Parameter row: nil: there is no such device.
-    /// - Returns: what it must be in the place of that; nil: it is that.
+    /// - Returns: the expected device instead; nil: the row is as expected.
     mutating func sees(
         _ key: String, _ row: RegistryDevice?, mayBecome: (RegistryDevice, RegistryDevice?) -> Bool
     ) -> RegistryDevice?? {

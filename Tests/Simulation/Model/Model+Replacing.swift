@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Phones that get another token.
+/// Devices that get another token.
 extension Model {
-    /// The device of a token has another one: it is the same device, in every campaign.
+    /// The device of a token gets another token: it stays the same device, in every campaign.
     mutating func moved(_ app: Int, from old: String, to new: String, _ change: (inout DeviceState) -> Void) {
         let (before, after) = ("\(app)/\(old)", "\(app)/\(new)")
         guard let states = devices[before], let last = states.last else { return device(app, new, change) }
@@ -19,13 +19,13 @@ extension Model {
         }
     }
 
-    /// The token that a device has by now whose token this was; nil: it has this one.
+    /// The current token of the device that had this token; nil: it still has this one.
     func successor(_ app: Int, _ token: String) -> String? {
         var last: String?
         while let next = successors["\(app)/\(last ?? token)"] { last = next }
         return last
     }
 
-    /// Something of a device is as new as now: who changed since something was asked for may have been told at login.
+    /// Marks a device as changed now: one that changed since a request may have been notified at login.
     mutating func changed(_ app: Int, _ token: String) { device(app, token) { _ in } }
 }

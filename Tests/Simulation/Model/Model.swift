@@ -1,50 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What must hold, whatever happens: a small relay of integers that shares no code with the real one. It sees what people, stores
-/// and phones do, each push at the moment when it leaves, and each answer that a channel gives; it never looks into the relay.
+/// The rules that must hold whatever happens: a small relay of integers that shares no code with the real one. It sees the acts of
+/// people, stores and phones, each push at the moment when it leaves, and each answer of a channel. It never looks into the relay.
 ///
-/// Times are milliseconds of the monotonic clock. Two graces are all that it allows: what was read before a device changed may
-/// leave for `readGrace`, what was on its way when a person or a store spoke for `wayGrace`.
+/// Times are milliseconds of the monotonic clock. The model allows only two graces: a push that was read before its device changed
+/// may leave for `readGrace`, and a push on its way when a person or a store stopped it for `wayGrace`.
 struct Model {
-    /// A batch is read, waits for its connection and its turn, and goes out again where a stream was refused.
+    /// A batch is read, waits for its connection and its turn, and goes out again if a stream was refused.
     static let readGrace: Int64 = 90_000
-    /// What is on a connection has its answer, or is given up, after 30 s.
+    /// A request on a connection has its answer after 30 s, or is given up.
     static let wayGrace: Int64 = 35_000
 
     var now: Int64 = 0
-    /// Whether nobody has set the wall clock: what is held by it is held for as long as it says.
+    /// Whether the wall clock was never set: waits that depend on it last as long as they should.
     var isClockRight = true
     var announcements: [Announcement] = []
     var campaigns: [String: CampaignFacts] = [:]
-    /// Versions that must be left, or had to be, in the order in which they were asked for.
+    /// Blocked versions, and those that were blocked before, in the order of the requests.
     var blocks: [Block] = []
-    /// What the registry has said of each device, by app and token, the oldest first.
+    /// The states of each device in the registry, by app and token, the oldest first.
     var devices: [String: [DeviceState]] = [:]
-    /// By app: since when no route leads to its push service; nil: one does.
+    /// By app: since when no route leads to its push service; nil: there is one.
     var routeGoneAt: [Int64?] = [nil, nil]
-    /// By app: whether nothing can be decided of it: the disk fails, or it is not configured.
+    /// By app: whether the relay can decide nothing: the disk fails, or the app is not configured.
     var isStuck = [false, false]
-    /// Devices of which a file has said something older than they did themselves: whether that counts is asked at the end.
+    /// Devices for which a file reported something older than their own report: whether the file counted is judged at the end.
     var disputed: Set<String> = []
-    /// By app: the highest version that was announced by people.
+    /// By app: the highest version that people have announced.
     var announced = [0, 0]
-    /// By app: the newest version that somebody of whom nothing is known was told of last.
+    /// By app: the newest version that an unknown user was last notified of.
     var told: [Int?] = [nil, nil]
-    /// By app: the highest version that its store offers, as far as the relay surely knows it now, and that it may know.
+    /// By app: the highest version that its store offers, as far as the relay surely knows it now, and as far as it may know it.
     var offered = [(surely: 0, perhaps: 0), (surely: 0, perhaps: 0)]
-    /// Devices that their service had called dead when the store was pruned, by app and token: forgotten, or not yet.
+    /// Devices that their service had called dead when the store was pruned, by app and token: each may be forgotten, or not yet.
     var calledDead: Set<String> = []
-    /// By app: what devices had whose rows another program has deleted.
+    /// By app: the versions of devices whose rows another program has deleted.
     var deletedRows: [[Int]] = [[], []]
-    /// When each user was erased who has not come back since.
+    /// By user: when each user was erased, unless the user has come back since.
     var erased: [Int: Int64] = [:]
     /// The registry, field by field.
     var registry = RegistryModel()
-    /// By app and token: the token that took its place.
+    /// By app and token: the token that replaced it.
     var successors: [String: String] = [:]
-    /// By campaign and device: what the ledger must have.
+    /// By campaign and device: the expected state of the ledger.
     var ledgers: [String: [Int64: LedgerEntry]] = [:]
-    /// Tokens that a service ever called dead, by app and token.
+    /// Tokens that a service has ever called dead, by app and token.
     var everDead: Set<String> = []
     /// Users who were ever erased.
     var everErased: Set<Int> = []
@@ -57,21 +57,21 @@ struct Model {
         violations.append(Violation(rule: rule, text: text))
     }
 
-    // MARK: What was asked for
+    // MARK: Requests
 
-    /// What is required, as far as people have said; nil: nothing.
+    /// The version that people require; nil: none.
     func required(_ app: Int) -> Announcement? {
         announcements.filter { $0.app == app && $0.isAsked }.max { $0.version < $1.version }
     }
 
-    /// Whether a version leaps over all that was asked for, announced or offered, and that ten devices have.
+    /// Whether a version leaps over all versions that were requested, announced or offered, and over the one that ten devices have.
     ///
-    /// - Parameter place: of the announcement that asks for it; nil: it is not there yet.
-    /// - Returns: nil where nobody outside can tell: devices whose rows another program has deleted are counted still, and again
-    ///   when they come back; those that were called dead are, until they are forgotten; what a store offered may be forgotten.
+    /// - Parameter place: the index of the announcement that requests it; nil: it does not exist yet.
+    /// - Returns: nil where the outside view cannot decide: devices whose rows another program has deleted still count, and count
+    ///   again when they come back; devices that were called dead count until they are forgotten; a store's offer may be forgotten.
     func doubts(_ app: Int, _ version: Int, askedBy place: Int? = nil) -> Bool? {
-        // Also what was asked for after it was written, and before the relay looked; of what the relay may be holding, perhaps. What other
-        // programs wrote that it has not looked at speaks for each other, or is doubted together.
+        // Includes versions that were requested after this one was written and before the relay looked. An unclear version may or
+        // may not count. Versions of other programs that the relay has not looked at support each other, or are doubted together.
         let asked = announcements.indices.filter { $0 != place }.map { announcements[$0] }
             .filter { $0.app == app && $0.isAsked }
         let bases = [
@@ -82,8 +82,8 @@ struct Model {
             key.hasPrefix(prefix) && !calledDead.contains(key) && states.last?.isRegistered == true
                 ? states.last?.version : nil
         }
-        // Any of them may be counted, and the middle one of some of them may be another than that of all, or of none: the highest or
-        // the lowest of each number of them say what it may be.
+        // Any of these devices may count, and with only some of them the median may be another than with all or none. The highest
+        // and the lowest of each number of them cover all cases.
         let perhapsSeen =
             (devices.compactMap { key, states in
                 key.hasPrefix(prefix) && calledDead.contains(key) && states.last?.isRegistered == true
@@ -92,7 +92,7 @@ struct Model {
         func doubt(_ seen: [Int], _ base: Int, _ offered: Int) -> Bool {
             let announced = max(announced[app], base, offered)
             let falling = seen.sorted(by: >)
-            // Where nothing was announced and no ten agree, the middle one of them.
+            // If no version was announced and there are fewer than ten devices: the median of the devices.
             let known =
                 falling.count >= 10
                 ? max(announced, falling[9]) : announced > 0 || seen.isEmpty ? announced : falling[seen.count / 2]
@@ -105,8 +105,9 @@ struct Model {
         return answers.count == 1 ? answers.first : nil
     }
 
-    /// What another program wrote is judged once, when the relay looks at it: where that has another answer than when it was written, nobody
-    /// outside sees which of them was given. What a file says is judged at each look, and what is taken up of it is seen at once.
+    /// The relay judges a version that another program wrote once, when it looks. If the answer would differ from that at the time
+    /// of writing, the outside view cannot decide which applied. The relay judges a file's version at each look, and its adoption
+    /// is seen at once.
     mutating func doubtAgain() {
         for place in announcements.indices where announcements[place].isLive && announcements[place].isUnnoticed {
             let one = announcements[place]
@@ -120,7 +121,7 @@ struct Model {
         }
     }
 
-    /// Whether a person took a version back that nobody has asked for since.
+    /// Whether a person withdrew a version that was not requested again since.
     func wasTakenBack(_ app: Int, _ version: Int) -> Bool {
         let same = announcements.filter { $0.app == app && $0.version == version }
         return same.contains { !$0.isLive } && !same.contains { $0.isAsked && !$0.isUnnoticed }
@@ -131,8 +132,8 @@ struct Model {
         announcements.lastIndex { $0.app == app && $0.version == version }
     }
 
-    /// Since when a newer requirement is in force for everybody. One whose store has left the configuration may be, or may not; nor can one
-    /// be counted on of which the store, or its halt, was heard only while nothing could be recorded.
+    /// Since when a newer requirement has been in force for everybody. One whose store has left the configuration may be in force
+    /// or not, and does not count. Nor does one whose offer or halt the relay learned only while it could record nothing.
     func supersededAt(_ place: Int) -> Int64? {
         let old = announcements[place]
         var first: Int64?
@@ -145,21 +146,21 @@ struct Model {
         return first
     }
 
-    /// Since when it is in force for everybody, as far as the relay can have decided it: not while its disk fails, nor for an app that is not
-    /// configured.
+    /// Since when it is in force for everybody, as far as the relay can have decided that: it cannot while its disk fails, nor for
+    /// an app that is not configured.
     func inForceAt(_ one: Announcement) -> Int64? {
         guard isStuck[one.app], !one.wasBeforeTrouble else { return one.inForceAt.map { max($0, one.stuckUntil) } }
         return nil
     }
 
-    /// The relay can, or cannot, decide anything of an app.
+    /// Notes whether the relay can decide anything about an app.
     mutating func stick(_ app: Int, _ isStuckNow: Bool) {
         guard isStuck[app] != isStuckNow else { return }
         for place in announcements.indices where announcements[place].app == app {
             if isStuckNow {
                 let since = inForceAt(announcements[place])
                 announcements[place].wasBeforeTrouble = since.map { $0 <= now } ?? false
-                // What its store has just let through may be decided, or not.
+                // A version that its store has just offered may or may not have been decided.
                 if announcements[place].isGated, let since, since <= now, now - since < Self.wayGrace {
                     announcements[place].isUnclear = true
                 }
@@ -170,8 +171,8 @@ struct Model {
         isStuck[app] = isStuckNow
     }
 
-    /// A newer one gives way: what waits below it for its store, and was not let through before that one was in force, was not decided
-    /// meanwhile, whatever the store has told.
+    /// A newer version gives way. A lower one that waited for its store, and was not open before the newer one was in force, was
+    /// not decided in that time, whatever the store answered.
     mutating func uncover(below place: Int) {
         let newer = announcements[place]
         guard let since = newer.inForceAt else { return }
@@ -192,7 +193,7 @@ struct Model {
         }
     }
 
-    /// A person cancels the campaign of what is not in force yet: its version is taken back, whoever else has asked for it, too.
+    /// A person cancels the campaign of a version that is not in force yet: the version is withdrawn, with all requests for it.
     mutating func takeBack(_ place: Int) {
         let (app, version) = (announcements[place].app, announcements[place].version)
         forgetTold(app, version)
@@ -207,16 +208,16 @@ struct Model {
         if told[app] == version { told[app] = nil }
     }
 
-    /// A person lets through whatever waits of a version.
+    /// A person releases the waiting part of a version.
     ///
-    /// - Parameter isWaiting: whether that person was shown that it waits: what its store has let through while the disk failed is not
-    ///   recorded, so it is the person who puts it in force, and no halt takes that back (DESIGN 8).
+    /// - Parameter isWaiting: whether the relay had shown that person that it waits. If its store opened it while the disk failed,
+    ///   that is not recorded. So the person puts it in force, and no halt takes that back (DESIGN 8).
     mutating func release(_ app: Int, _ version: Int, isWaiting: Bool) {
         guard let place = newest(app, version) else { return }
         if announcements[place].isDoubted {
             (announcements[place].isDoubted, announcements[place].releasedAt) = (false, now)
-            // Below what a person has said is meant nothing leaps over all that is known: whether the relay had looked at it before that,
-            // and holds it for a person still, nobody outside sees, but where it must have.
+            // A version below a confirmed one leaps over nothing. The outside view cannot decide whether the relay had looked at it
+            // before and still holds it for a person, unless it must have.
             for lower in announcements.indices
             where announcements[lower].app == app && announcements[lower].version < version
                 && announcements[lower].isDoubted && !announcements[lower].isHeld
@@ -224,22 +225,24 @@ struct Model {
                 (announcements[lower].isDoubted, announcements[lower].isUnclear) = (false, true)
             }
         } else if announcements[place].isThrough, !announcements[place].isUnnoticed, !isWaiting {
-            // What the relay has not looked at yet waits, whatever its store says.
+            // A version that the relay has not looked at waits, whatever its store offers.
             if !announcements[place].isForAll {
                 announcements[place].canaryReleasedAt = now
             } else if announcements[place].isStaged, announcements[place].mayHaveEnded {
-                // The waves of a campaign whose time to live is over wait for a person, who puts it in force for everybody (VERSIONS.md).
+                // The remaining waves of a campaign whose time to live is over wait for a person, who puts the version in force for
+                // everybody (VERSIONS.md).
                 announcements[place].lastWaveAt = now
             }
         } else {
             announcements[place].releasedAt = announcements[place].releasedAt ?? now
         }
         announcements[place].noticed(at: now)
-        // A campaign is released also where its app is not configured.
+        // A campaign can be released although its app is not configured.
         if announcements[place].inForceAt != nil { announcements[place].wasBeforeTrouble = true }
     }
 
-    /// The relay has decided something of an app: what another program wrote it has looked at then, and holds what it doubted.
+    /// The relay has decided something about an app. So it has looked at versions that another program wrote, and holds those that
+    /// it doubts.
     mutating func looked(_ app: Int) {
         for place in announcements.indices
         where announcements[place].app == app && !announcements[place].isOfFile && !announcements[place].isUnclear {
@@ -251,9 +254,9 @@ struct Model {
         }
     }
 
-    /// The relay has asked a store and was told.
+    /// The relay has asked a store and got its answer.
     ///
-    /// - Parameter isRecordable: whether its disk works: what is in force is what is recorded.
+    /// - Parameter isRecordable: whether its disk works: a version is in force only once that is recorded.
     mutating func told(_ app: Int, isRecordable: Bool, _ verdict: (_ version: Int) -> StoreTruth.Verdict) {
         for index in announcements.indices where announcements[index].app == app {
             let verdict = verdict(announcements[index].version)
@@ -283,7 +286,7 @@ struct Model {
         change(&state)
         state.since = now
         guard state != devices[key]?.last else { return }
-        // Who registers again is known again, also at the moment of the erasure.
+        // A user who registers again is known again, also at the moment of the erasure.
         if let user = state.user { erased[user] = nil }
         devices[key, default: []].append(state)
     }
@@ -292,11 +295,11 @@ struct Model {
 
     // MARK: Pushes
 
-    /// A push leaves.
+    /// Judges a push as it leaves.
     mutating func leaves(app: Int, token: String, user: Int?, campaign: String) {
         if let place = block(of: campaign) { return leaves(block: place, token: token, user: user) }
         guard let facts = campaigns[campaign] else { return }
-        // What is said of the old token is recorded of the device, which has another one by now.
+        // An answer about the old token is recorded for the device, which already has another token.
         if let new = successor(app, token) { changed(app, new) }
         let place = facts.announcement
         let announcement = announcements[place]
@@ -326,7 +329,7 @@ struct Model {
                 broke(
                     announcement.lostItsGate ? "inForce.removedSource" : "push.gate",
                     "\(what): its store has not offered it")
-                // What follows from that is not told again.
+                // Its consequences are not reported as well.
                 announcements[place].releasedAt = now
             }
         }
@@ -356,9 +359,9 @@ struct Model {
     }
 
     /// - Parameters:
-    ///   - rule: which promise is broken by a push to somebody whose version is another.
-    ///   - what: that it is pushed for.
-    ///   - isMeant: whether a device with this version is.
+    ///   - rule: the promise that is broken by a push to a device whose version is not meant.
+    ///   - what: the subject of the push.
+    ///   - isMeant: whether a device in this state should get the push.
     mutating func judgeDevice(
         _ app: Int, _ token: String, _ user: Int?, _ rule: String, _ what: String, hasMinimum: Bool = false,
         isMeant: (DeviceState) -> Bool

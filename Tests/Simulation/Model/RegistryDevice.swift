@@ -5,14 +5,14 @@ enum RegistryField: String, CaseIterable {
     case telephone, version, system, country, environment
 }
 
-/// What somebody says of one field.
+/// An input's value for one field of a device.
 enum FieldWord<Value: Hashable>: Hashable {
     /// The field is left out.
     case nothing
     /// nil: the field is named and empty.
     case says(Value?)
 
-    /// What a device has of it afterwards that had `before`.
+    /// The device's value after the input, where it was `before`.
     func over(_ before: Value?) -> Value? {
         switch self {
         case .nothing: before
@@ -23,15 +23,15 @@ enum FieldWord<Value: Hashable>: Hashable {
     var isNothing: Bool { self == .nothing }
 }
 
-/// What somebody says of a device. Versions are `World.number(of:)`, systems tenths ("15.2" is 152), times milliseconds of the relay's wall
-/// clock.
+/// An input for a device. Versions are `World.number(of:)`, systems are tenths ("15.2" is 152), times are milliseconds of the
+/// relay's wall clock.
 struct DeviceWord: Hashable {
     var telephone = FieldWord<String>.nothing
     var version = FieldWord<Int>.nothing
     var system = FieldWord<Int>.nothing
     var country = FieldWord<String>.nothing
     var isSandbox = FieldWord<Bool>.nothing
-    /// Of a file alone: when the token was registered, when it died, when the version was seen; nil: the file does not say.
+    /// From a file only: when the token was registered, when it died, when the version was seen; nil: not in the file.
     var (registeredAt, deadSince, seenAt): (Int64?, Int64?, Int64?)
 
     var named: Set<RegistryField> {
@@ -45,27 +45,26 @@ struct DeviceWord: Hashable {
     }
 }
 
-/// What happens to a device.
 enum RegistryEvent: Hashable {
-    /// Its app registers it: what is left out is forgotten.
+    /// Its app registers it: omitted fields are cleared.
     case put(DeviceWord)
-    /// What is left out stays.
+    /// Omitted fields stay.
     case patch(DeviceWord)
     /// A line of a file.
     case record(DeviceWord)
     /// Its app has asked at login, at that time.
     case login(version: Int, system: Int?, at: Int64)
-    /// Somebody removed it, or erased its user.
+    /// It was removed, or its user erased.
     case removed
-    /// Another program has deleted its row, or the pruning has.
+    /// Another program, or the pruning, has deleted its row.
     case deleted
 }
 
 /// A device as the registry must have it.
 struct RegistryDevice: Hashable {
-    /// nil: it was not seen yet.
+    /// nil: not seen yet.
     var id: Int64?
-    /// Else it is removed, and this is what is left of it.
+    /// false: it is removed, and this is what is left of it.
     var isThere = true
     var telephone: String?
     var version: Int?
@@ -75,22 +74,23 @@ struct RegistryDevice: Hashable {
     var registered: Int64
     var dead: Int64?
     var seen: Int64?
-    /// Whether its token died while the device was removed: a registry keeps such a life, and shows neither it nor its end.
+    /// Whether its token died while the device was removed. The registry keeps such a state, but shows neither the device nor the
+    /// death.
     var diedUnseen = false
 
     init(registered: Int64) { self.registered = registered }
 
-    /// When its version was told last, by whomever.
+    /// When its version was last reported, from any source.
     var told: Int64 { max(registered, seen ?? registered) }
 
-    /// A login that tells nothing new is kept where the last word is as old as that: a week.
+    /// A login with nothing new is stored only if the version was last reported at least a week ago.
     private static let seenEvery: Int64 = 7 * 86_400_000
 
-    /// What becomes of a device.
+    /// The device after an event.
     ///
     /// - Parameters:
-    ///   - device: nil: there is none with the token.
-    ///   - older: fields of which a file says something older than what is known.
+    ///   - device: nil: no device has the token.
+    ///   - older: set to the fields for which a file has something older than the known value.
     static func after(
         _ event: RegistryEvent, _ device: RegistryDevice?, at now: Int64, older: inout Set<RegistryField>
     ) -> RegistryDevice? {
@@ -99,7 +99,7 @@ struct RegistryDevice: Hashable {
         case .removed:
             guard var device, device.isThere else { return device }
             device.isThere = false
-            // Who has the token next may have another phone (conformance, "the system of a device").
+            // The next user with the token may have another phone (conformance, "the system of a device").
             (device.telephone, device.system, device.country) = (nil, nil, nil)
             return device
         case .put(let word):
@@ -130,7 +130,7 @@ struct RegistryDevice: Hashable {
         isSandbox = word.isSandbox.over(isSandbox) ?? false
     }
 
-    /// What a device tells itself counts, unless it has told something newer since.
+    /// A device's own report counts unless the device has reported something newer since.
     private mutating func login(_ version: Int, _ system: Int?, at: Int64) {
         if at <= told, let known = self.version, version < known { return }
         let isSystemOlder = at <= told && (system ?? 0) < self.system ?? 0
@@ -139,7 +139,7 @@ struct RegistryDevice: Hashable {
         (self.version, self.system) = (version, newSystem)
     }
 
-    /// A line of a file. What it leaves out stays, and what is older than the device's own word is left out.
+    /// A line of a file. Omitted fields stay, and fields that are older than the device's own report are skipped.
     private static func record(
         _ word: DeviceWord, _ device: RegistryDevice?, at now: Int64, older: inout Set<RegistryField>
     ) -> RegistryDevice? {
@@ -164,9 +164,9 @@ struct RegistryDevice: Hashable {
         return new
     }
 
-    /// What a file says that is older than what the device has told: by when it was seen, where the file has that, and else by the numbers,
-    /// for neither an app nor a system is put back without being registered anew. What it says of the system and the country is as old as
-    /// what it says of the version, and overrules nothing that is known.
+    /// The fields of a file that are older than the device's own report: by the time at which it was seen, if the file has that,
+    /// and else by the numbers, because neither an app nor a system goes back without a new registration. The file's system and
+    /// country are as old as its version, and override no known value.
     private func olderFields(of word: DeviceWord, _ before: RegistryDevice) -> Set<RegistryField> {
         func isBelow(_ new: FieldWord<Int>, _ old: Int?) -> Bool {
             if case .says(let new?) = new, let old { new < old } else { false }
@@ -184,7 +184,7 @@ struct RegistryDevice: Hashable {
         return older
     }
 
-    /// How it differs from what is there.
+    /// The differences from an actual row.
     func differences(from row: RegistryDevice) -> [(field: RegistryField?, text: String)] {
         func text<Value>(_ value: Value?) -> String { value.map { "\($0)" } ?? "none" }
         var all: [(RegistryField?, String)] = []

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One version that was asked for, as the relay's store has it, in the model's terms.
+/// A requested version, as the relay's store has it, in the model's terms.
 struct ToldRequirement: Equatable {
     enum Kind { case floor, latest, block }
 
@@ -9,9 +9,9 @@ struct ToldRequirement: Equatable {
     var version: Int
     /// As the store has it: "waiting", "in_force".
     var state: String
-    /// In ten-thousandths of the users; 0: those whom it names.
+    /// In ten-thousandths of the users; 0: only the named users.
     var reach: Int
-    /// nil: it names nobody.
+    /// nil: it names no users.
     var canary: Set<Int>?
     var isGated = false
     var isReleased = false
@@ -39,41 +39,41 @@ struct ToldRequirement: Equatable {
     }
 }
 
-/// Who asks a channel.
+/// A client of a channel.
 struct Listener: Hashable {
-    /// nil: nothing is known of the user.
+    /// nil: the user is unknown.
     var user: Int?
-    /// Whether that is shown to be so: by a push token.
+    /// Whether a push token proves the user.
     var isProven = true
-    /// In tenths; nil: not known.
+    /// In tenths; nil: unknown.
     var system: Int?
 }
 
-/// What somebody must hear, whatever the channel.
+/// The answer that a user must get on every channel.
 enum Hearing: Equatable {
     case nothing
-    /// Told of a version that may be had.
+    /// Notified of an optional version.
     case may(Int)
     case must(Int, isBlock: Bool)
-    /// The same for a phone on which no such version runs, where the service ends for those.
+    /// The same for a device on which no such version runs, where the service ends for those.
     case ends(Int, isBlock: Bool)
-    /// There is something that must be had, and nothing is known of what runs there.
+    /// A version is required, and the client's own version is unknown.
     case unknown
 }
 
-/// All that was asked for of an app, and what follows for who asks: VERSIONS.md, by rules of the model's own.
+/// All requested versions of an app, and the answers that follow from them for a client: VERSIONS.md, by rules of the model's own.
 struct ToldRequirements: Equatable {
     var rows: [ToldRequirement]
     /// Whether the service ends for systems that are too old (`belowMinimumOs`).
     var endsOlderSystems = false
-    /// Which part of the users somebody is drawn into, by requirement: that the draw is fair is another promise.
+    /// The part of the users that a user is drawn into, by requirement. Another promise covers the fairness of the draw.
     var part: (_ requirement: Int64, _ user: Int) -> Int
 
     static func == (left: ToldRequirements, right: ToldRequirements) -> Bool {
         left.rows == right.rows && left.endsOlderSystems == right.endsOlderSystems
     }
 
-    /// A higher floor is in force for whoever this one is, or would be, for.
+    /// Whether a higher floor is in force for all users that this row is, or would be, for.
     func isSuperseded(_ row: ToldRequirement) -> Bool {
         row.kind != .latest
             && rows.contains { other in
@@ -82,7 +82,7 @@ struct ToldRequirements: Equatable {
             }
     }
 
-    /// Whether a row says to this user that the version must be had, or left.
+    /// Whether a row forces this user to get, or leave, the version.
     func forces(_ row: ToldRequirement, _ listener: Listener) -> Bool {
         guard row.kind != .latest, row.isInForce else { return false }
         if row.reach == ToldRequirement.all { return true }
@@ -90,7 +90,7 @@ struct ToldRequirements: Equatable {
         return listener.isProven && row.canary?.contains(user) ?? false || part(row.id, user) < row.reach
     }
 
-    /// Whether a row says to everybody that the version is there to be had.
+    /// Whether a row announces to everybody that the version is available.
     func announces(_ row: ToldRequirement) -> Bool {
         guard row.isAnnounced else { return false }
         switch row.kind {
@@ -98,13 +98,13 @@ struct ToldRequirements: Equatable {
         case .latest:
             return !rows.contains { $0.kind == .block && $0.isInForce && $0.version == row.version }
         case .floor:
-            // What is announced ahead of its moment stays so for those whom its waves have not come to.
+            // A version that is announced ahead of its moment stays announced for users whom its waves have not reached.
             let isToldToAll = row.moment != nil && row.canary == nil
             return row.reach == ToldRequirement.all || isToldToAll
         }
     }
 
-    /// The highest floor that this user must have, and the highest version that he is told of.
+    /// The highest floor that this user must have. `newest`: the highest version that the user is notified of.
     func floor(_ listener: Listener, on systems: [Int] = []) -> ToldRequirement? {
         rows.filter { row in
             row.kind == .floor && forces(row, listener) && row.runs(on: listener.system)
@@ -121,7 +121,7 @@ struct ToldRequirements: Equatable {
         .map(\.version).max()
     }
 
-    /// What somebody with this version must hear; nil: it is not known.
+    /// The answer for a user with this version; nil: the version is unknown.
     func hearing(_ version: Int?, _ listener: Listener) -> Hearing {
         let about = rows.filter { $0.concerns(version) }
         func highest(_ rows: [ToldRequirement]) -> ToldRequirement? {
@@ -137,7 +137,7 @@ struct ToldRequirements: Equatable {
         return told.map(\.version).max().map { .may($0) } ?? .nothing
     }
 
-    /// Versions at which what somebody hears may change: just below, and at each that is told of.
+    /// Versions at which an answer may change: the four highest announced ones, and just below each.
     var edges: [Int] {
         let told = Set(rows.lazy.filter(\.isAnnounced).map(\.version)).sorted(by: >).prefix(4)
         return Set([-99] + told.flatMap { [$0 - 1, $0] }).sorted()

@@ -2,14 +2,14 @@
 
 /// A promise that was broken.
 package struct Violation: Error, Codable, Hashable, Sendable, CustomStringConvertible {
-    /// The promise's name: the same name is the same failure. See `Promise`.
+    /// The promise's name: two violations with the same name are the same failure. See `Promise`.
     package var rule: String
     package var text: String
 
     package var description: String { "\(rule): \(text)" }
 }
 
-/// Every promise that the model holds the relay to, with who makes it. The table in README.md is made of this.
+/// Every promise that the model checks, with its source. The table in README.md is made of this.
 package enum Promise {
     package static let all: [(rule: String, says: String, source: String)] = [
         ("push.stranger", "nobody is pushed whose device is not registered any more", "DESIGN 3"),

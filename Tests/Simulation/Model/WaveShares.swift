@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The users of a campaign, and how many of them each of its waves was seen to hold.
+/// The users of a campaign, and how many of them were seen in each wave.
 ///
-/// A user is drawn by chance, so a wave holds its percentage within bounds alone: the number of users in the first waves is binomial. A count of
-/// pushes is below that number, for some users are left out; so each count is held from above, that of the first waves against their share and
-/// that of the others against the rest.
+/// Users are drawn at random, so a wave holds its percentage only within bounds: the number of users in the first waves is
+/// binomial. A count of pushes is below that number, because some users are left out. So each count is only bounded from above:
+/// that of the first waves by their share, that of the later ones by the rest.
 struct WaveShares {
-    /// A number of users that is less likely than this is no chance. A release judges some 10^6 waves: one release in 1,000 may err.
+    /// A less likely number of users counts as a fault. A release judges some 10^6 waves: one release in 1,000 may err.
     static let chance = 1e-9
 
     /// The percentage of users in each wave and those before it, ascending; the last is 100.
@@ -21,10 +21,10 @@ struct WaveShares {
         counts = ends.map { _ in 0 }
     }
 
-    /// A user has the first push.
+    /// Counts a user's first push.
     ///
     /// - Parameter wave: from 1.
-    /// - Returns: what is wrong with the shares; nil: nothing.
+    /// - Returns: the fault in the shares; nil: none.
     mutating func pushes(inWave wave: Int) -> String? {
         guard counts.indices.contains(wave - 1) else { return "it has no more than \(counts.count) waves" }
         counts[wave - 1] += 1
@@ -42,9 +42,9 @@ struct WaveShares {
         return nil
     }
 
-    /// The fault of several campaigns together, each of which draws its users anew: few users are seen best so.
+    /// The fault of several campaigns together, each of which draws its users anew: this is the best test of small audiences.
     ///
-    /// - Returns: what is wrong with the shares; nil: nothing.
+    /// - Returns: the fault in the shares; nil: none.
     static func fault(in all: [WaveShares]) -> String? {
         let all = all.filter { $0.ends.count > 1 }
         let users = all.reduce(0) { $0 + $1.users }
@@ -62,13 +62,13 @@ struct WaveShares {
             ?? fault("last waves", { $0.counts[$0.counts.count - 1] }, { 100 - before($0) })
     }
 
-    /// The probability that at least `count` users are drawn, of groups in which each is drawn with one probability: the exact tail of a sum of
-    /// binomial distributions.
+    /// The probability that at least `count` users are drawn from groups, in each of which users are drawn with one probability:
+    /// the exact tail of a sum of binomial distributions.
     ///
     /// - Parameter share: above 0 and below 1.
     static func tail(_ count: Int, of groups: [(users: Int, share: Double)]) -> Double {
         guard count > 0 else { return 1 }
-        // By number: the probability that so many of the users until now are drawn.
+        // By number: the probability that so many of the users so far are drawn.
         var chances = [1.0]
         for (users, share) in groups {
             for _ in 0..<users {
@@ -78,7 +78,7 @@ struct WaveShares {
                 }
             }
         }
-        // The smallest first, so that none is lost.
+        // The smallest are added first, so that none is lost.
         return chances.dropFirst(count).reversed().reduce(0, +)
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What enough seeds must come to. What is never reached is not tested.
+/// Everything that enough seeds must reach. A thing that is never reached is not tested.
 package enum Coverage {
     package static let expected: [String] =
         OperationKind.allCases.map { "did: \($0.rawValue)" }
@@ -8,7 +8,7 @@ package enum Coverage {
         + ["200", "400", "401", "403", "404", "410", "429", "503", "lost", "refused"].map { "answer: \($0)" }
         + ["device: moved to the other environment"]
 
-    /// From one state of a campaign to another, as seen from step to step.
+    /// The transitions of a campaign's state, as seen from step to step.
     private static let transitions = [
         "new → running", "new → waiting", "new → completed", "new → suspended", "running → paused",
         "running → suspended",

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A history that is kept: a fault as it was found, shrunk. The first lines say what it is:
+/// A kept history: a fault as it was found, shrunk. Its first lines describe it:
 ///
 /// ```
 /// # rule: everybody.deadEnd
 /// # fault: withdraw leaves the campaign before it dead (FAULTS 1.4)
 /// ```
 package struct KeptScript {
-    /// Its file's name.
+    /// The name of its file.
     package var name: String
     package var rule: String
     package var fault: String

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Runs seeds and judges each verdict in the order of the seeds, however many workers there are and whichever of them is done first: what is
-/// found does not depend on them.
+/// Runs seeds and judges each verdict in the order of the seeds. The findings do not depend on the number of workers, nor on which
+/// of them finishes first.
 final class OrderedSearch<Kind: Histories> {
     private let histories: Kind
     private let workers: any Workers
     private let seeds: Range<UInt64>
-    /// Promises that are known to be broken, and those that were found.
+    /// Promises that were known to be broken before, or were found broken here.
     private var known: Set<String>
     /// The first seed that was not given to a worker.
     private var next: UInt64
-    /// With the worker, or about to be; each is judged once.
+    /// Orders that a worker has, or is about to get; each is judged once.
     private var orders: [UInt64: Order] = [:]
     private var asked: Set<Order> = []
     private var verdicts: [Order: Verdict] = [:]
     /// Seconds of processor time that shrinking has taken.
     private(set) var shrinkingTime = 0.0
 
-    /// Seeds that are run ahead of the one that is judged next: as many as keep workers busy beside one long history.
+    /// Seeds that are run ahead of the one that is judged next: enough to keep workers busy beside one long history.
     private static var ahead: UInt64 { 256 }
 
     init(_ histories: Kind, _ workers: any Workers, seeds: Range<UInt64>, known: Set<String>) {
@@ -25,13 +25,14 @@ final class OrderedSearch<Kind: Histories> {
         next = seeds.lowerBound
     }
 
-    /// Runs all of them, or fewer.
+    /// Runs all seeds, or fewer.
     ///
-    /// - Parameter judge: is given each seed in order, and the promise that it is the first to break. Returns whether the search goes on.
+    /// - Parameter judge: gets each seed in order, with the promise that it is the first to break. Returns whether the search goes
+    ///   on.
     func run(_ judge: (UInt64, Verdict, Violation?) throws -> Bool) throws {
         for seed in seeds {
             var verdict = try verdict(onSeed: seed)
-            // It was run before another seed had broken that promise. Now it goes on behind it.
+            // The seed was run before another seed had broken that promise. It is run again, past that promise.
             while let violation = verdict.violation, known.contains(violation.rule), histories.goesBehind,
                 violation.rule != WorkerProcesses.rule
             {
@@ -77,8 +78,8 @@ final class OrderedSearch<Kind: Histories> {
 
     // MARK: Shrinking
 
-    /// The fewest steps, in the plainest world, that break the same promise. While one candidate is tried, idle workers try those that come
-    /// next if it does not break it: the result is that of one worker.
+    /// Returns the fewest steps, in the plainest world, that break the same promise. While one candidate is tried, idle workers try
+    /// the next ones for the case that it does not break it. The result is the same as with one worker.
     func shrunk(_ history: Kind.History, _ rule: String) throws -> Kind.History {
         var shrinking = Shrinking(history)
         while let candidate = shrinking.candidate {

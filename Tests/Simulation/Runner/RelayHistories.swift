@@ -4,7 +4,7 @@ import Foundation
 /// Histories of one relay.
 package struct RelayHistories: Histories {
     private let simulation: Simulation
-    /// Steps of each; nil: drawn.
+    /// The number of steps of each history; nil: drawn.
     private let length: Int?
 
     package init(_ simulation: Simulation, length: Int?) {
@@ -47,7 +47,7 @@ package struct RelayHistories: Histories {
     }
 }
 
-/// Of this process, in seconds: whatever else a machine does, a history takes as much of it.
+/// The processor time of this process, in seconds: it does not depend on the machine's other load.
 enum ProcessorTime {
     static var now: Double { Double(clock()) / Double(CLOCKS_PER_SEC) }
 }

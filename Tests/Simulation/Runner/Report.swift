@@ -4,7 +4,7 @@ import Foundation
 /// Reports to people what a simulation finds.
 package final class Report {
     private let shrinks: Bool
-    /// Where shrunk scripts are written to; nil: nowhere.
+    /// The folder for shrunk scripts; nil: they are not written.
     private let folder: String?
     package private(set) var hasFound = false
     private var reached: [String: Int] = [:]
@@ -14,12 +14,12 @@ package final class Report {
         self.shrinks = shrinks
     }
 
-    /// At once, also into a pipe: who waits for many seeds looks now and then.
+    /// Writes at once, also into a pipe, so that a search over many seeds can be watched.
     private func say(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
 
     // MARK: One history
 
-    /// Runs one script and tells it as a story.
+    /// Runs one script and prints its story.
     package func tell(_ script: Script, in simulation: Simulation, name: String, isTraceWanted: Bool) throws {
         let outcome = try simulation.run(script, isStoryWanted: true)
         for line in isTraceWanted ? outcome.lines : outcome.story { say(line) }
@@ -32,12 +32,12 @@ package final class Report {
 
     // MARK: Many seeds
 
-    /// Runs each seed; what breaks a promise is shrunk and reported, once for each promise.
+    /// Runs each seed. A broken promise is shrunk and reported, once for each promise.
     ///
     /// - Parameters:
     ///   - count: the number of workers.
-    ///   - most: different promises; more end the search.
-    ///   - time: after which no other seed is judged; nil: all of them are.
+    ///   - most: the number of different broken promises that ends the search.
+    ///   - time: the time after which no other seed is judged; nil: all are judged.
     package func search<Kind: Histories>(
         _ histories: Kind, _ workers: any Workers, count: Int, seeds: Range<UInt64>, known: Set<String>, most: Int,
         atMost time: Duration? = nil
@@ -73,7 +73,7 @@ package final class Report {
         tellReached(histories.expected)
     }
 
-    /// Shrinks a script that breaks a promise; of one that breaks none it says so.
+    /// Shrinks a script that breaks a promise. Reports a script that breaks none.
     package func shrink<Kind: Histories>(
         _ history: Kind.History, _ histories: Kind, _ workers: any Workers, known: Set<String>, name: String
     ) throws {
@@ -91,7 +91,7 @@ package final class Report {
     ) throws {
         let small = shrinks ? try search.shrunk(history, violation.rule) : history
         say("  shrunk from \(history.steps.count) steps to \(small.steps.count):")
-        // This process is to live.
+        // A history that ends its process is not run here.
         if violation.rule != WorkerProcesses.rule {
             for line in try histories.story(of: small, rule: violation.rule) { say("    \(line)") }
         }
@@ -103,7 +103,7 @@ package final class Report {
         }
     }
 
-    /// What the seeds came to, and what they never did.
+    /// Prints the things that the seeds reached, and those that they never reached.
     private func tellReached(_ expected: [String]) {
         let kinds = Dictionary(grouping: reached.keys) { $0.prefix { $0 != ":" } }
         say("\nreached:")

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Runs histories. One for each thread: its storage is its own.
+/// Runs histories. One instance per thread, with its own storage.
 package final class Simulation {
     let storage: any SimulatedStorage
-    /// Rules that are known to be broken: a run goes on behind them, else the first shallow fault would hide the deep ones.
+    /// Rules that are known to be broken. A run continues after them; otherwise the first shallow fault would hide the deep ones.
     package var known: Set<String>
 
-    /// What came of a history.
+    /// The outcome of a history.
     package struct Outcome {
         /// The first broken promise that is not known.
         package var violation: Violation?
-        /// All of them, in their order.
+        /// All broken promises, in order.
         package var violations: [Violation]
-        /// What happened, for people; empty where nobody asked for it.
+        /// The story, for people; empty unless it was requested.
         package var story: [String]
-        /// The trace's lines, where the story was asked for.
+        /// The trace's lines, if the story was requested.
         package var lines: [String]
-        /// Of everything that happened: two runs of one script agree in it.
+        /// The hash of everything that happened: two runs of one script have the same.
         package var hash: UInt64
-        /// How often each thing was reached.
+        /// The number of times that each thing was reached.
         package var reached: [String: Int]
     }
 
@@ -27,9 +27,10 @@ package final class Simulation {
         self.known = known
     }
 
-    /// In SQLite.
+    /// A simulation with SQLite.
     ///
-    /// - Parameter keepsConnections: whether SQLite keeps its connections from one life of a relay to the next, which changes no history.
+    /// - Parameter keepsConnections: whether SQLite keeps its connections from one life of a relay to the next; this changes no
+    ///   history.
     package convenience init(known: Set<String> = [], keepsConnections: Bool = true) throws {
         self.init(known: known, storage: try SQLiteStorage(keepsConnections: keepsConnections))
     }

@@ -2,8 +2,8 @@
 import Foundation
 import Threading
 
-/// Processes of the same program, each of which carries out one order at a time (`WorkerLoop`). One that ends in the middle of an order is
-/// replaced, and its end is the verdict: it breaks `process.lives`. One thread uses them.
+/// Processes of the same program, each of which carries out one order at a time (`WorkerLoop`). A process that ends in the middle
+/// of an order is replaced, and its end is the verdict: it breaks `process.lives`. Only one thread may use this.
 package final class WorkerProcesses: Workers {
     package static let rule = "process.lives"
 
@@ -14,7 +14,7 @@ package final class WorkerProcesses: Workers {
         var order: Order?
         var givenAt = ContinuousClock.now
         var received: [UInt8] = []
-        /// How it ended, in the middle of an order.
+        /// How the process ended, in the middle of an order.
         var end: ChildProcess.End?
 
         init(_ program: String, _ arguments: [String]) throws {
@@ -26,7 +26,7 @@ package final class WorkerProcesses: Workers {
                 .init(input: orders.reading, output: verdicts.writing))
         }
 
-        /// The worker ends when it has no more orders to expect.
+        /// Closes the pipes: the worker ends when it gets no more orders.
         deinit { for end in [input, output] { close(end) } }
     }
 
@@ -36,19 +36,19 @@ package final class WorkerProcesses: Workers {
     private var all: [One] = []
 
     /// - Parameters:
-    ///   - program: the path of one that runs `WorkerLoop` with these arguments.
-    ///   - patience: after so long an order has no end: the worker is killed.
+    ///   - program: the path of a program that runs `WorkerLoop` with these arguments.
+    ///   - patience: the time after which a worker whose order has not ended is killed.
     package init(
         _ count: Int, program: String, arguments: [String], patience: Duration = .seconds(600)
     ) throws {
         (self.program, self.arguments, self.patience) = (program, arguments, patience)
-        // A worker that is gone takes no order: that is an error, and no signal to this process.
+        // Writing to a worker that has ended must be an error, not a signal to this process.
         signal(SIGPIPE, SIG_IGN)
         for _ in 0..<count { all.append(try One(program, arguments)) }
     }
 
     deinit {
-        // Each removes what it has made, as soon as it is done with what it does.
+        // Each worker removes its own files once it has finished its order.
         let processes = all.map(\.process)
         all = []
         let end = ContinuousClock.now + .seconds(20)
@@ -61,7 +61,7 @@ package final class WorkerProcesses: Workers {
     package func give(_ order: Order) {
         guard let one = all.first(where: { $0.order == nil }) else { preconditionFailure("no worker is free") }
         (one.order, one.givenAt) = (order, .now)
-        // A worker that is gone is noticed by `take`.
+        // If the worker has ended, `take` notices it.
         guard var line = try? Self.encoder.encode(order) else { preconditionFailure("an order is always JSON") }
         line.append(UInt8(ascii: "\n"))
         var rest = [UInt8](line)[...]
@@ -87,7 +87,7 @@ package final class WorkerProcesses: Workers {
                 case .killed(let signal):
                     let name = unsafe strsignal(signal).map { unsafe String(cString: $0) } ?? "unknown"
                     return (order, try replace(place, "signal \(signal) ended it (\(name))"))
-                // It has said why.
+                // The worker has written the reason.
                 case .exited(WorkerLoop.refused): throw WorkerError()
                 case .exited(let code): return (order, try replace(place, "it ended with the code \(code)"))
                 case nil: break
@@ -101,7 +101,7 @@ package final class WorkerProcesses: Workers {
         }
     }
 
-    /// Waits for bytes of any worker; one that has ended has none.
+    /// Waits for bytes of any worker; a worker that has ended returns none.
     private func read() throws {
         let busy = all.indices.filter { all[$0].order != nil }
         precondition(!busy.isEmpty, "no order was given")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Carries out orders, one or several at once. One thread uses it.
+/// Carries out orders, one or several at once. Only one thread may use it.
 package protocol Workers: AnyObject {
     /// Whether another order can be given.
     var hasRoom: Bool { get }
@@ -8,11 +8,11 @@ package protocol Workers: AnyObject {
     /// - Precondition: there is room.
     func give(_ order: Order)
 
-    /// Waits for an order that was given: whichever is done first.
+    /// Waits for any of the given orders, and returns the first that is done.
     func take() throws -> (order: Order, verdict: Verdict)
 }
 
-/// This process: one order at a time.
+/// A worker in this process: one order at a time.
 package final class OwnWorker<Kind: Histories>: Workers {
     private let histories: Kind
     private var order: Order?

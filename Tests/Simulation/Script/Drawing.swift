@@ -1,44 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 import FaultInjection
 
-/// Draws a history from a seed. Each seed has a part of all operations only, and its own weights: what happens together in one
-/// of them never meets the rest (swarm testing: Groce et al., "Swarm Testing", ISSTA 2012).
+/// Draws a history from a seed. Each seed has only some of the operations, with its own weights, so that operations that occur
+/// together in one seed are not mixed with all others (swarm testing: Groce et al., "Swarm Testing", ISSTA 2012).
 package struct Drawing {
     private var dice: SeededGenerator
 
     package init(seed: UInt64) {
         dice = SeededGenerator(seed: seed)
-        // Neighbouring seeds are to have nothing in common from the first number on.
+        // Makes neighbouring seeds differ from the first number on.
         _ = dice.next()
     }
 
     private mutating func below(_ limit: Int) -> Int { Int(dice.next() % UInt64(limit)) }
 
-    /// - Parameter length: operations; nil: the seed draws it. Many short histories find more than few long ones.
+    /// - Parameter length: the number of operations; nil: the seed draws it. Many short histories find more than few long ones.
     package mutating func script(length: Int? = nil) -> Script {
         var setup = Setup()
         for (name, values) in Setup.names {
-            // Half of what a seed could have it does not have: plain worlds show plain faults.
+            // About half of a seed's settings stay plain: plain worlds show plain faults.
             setup[name] = below(2) == 0 ? values[0] : values[below(values.count)]
         }
-        // Few devices find rules, many find breakers, and cost.
+        // A few devices find broken rules. Many find breakers, but cost more.
         setup["devices"] = [3, 3, 3, 3, 3, 8, 8, 8, 8, 40, 40, 120][below(12)]
         if setup["devices"] > 8 { setup["batch"] = 50 }
         let count = length ?? [20, 60, 300][below(3)]
-        // Who looks often has ten times the turns, and hardly ever sees more: what the relay does itself wakes it.
+        // A relay that looks often has ten times the turns, and hardly ever sees more: its own changes wake it.
         setup["look"] = count < 100 && below(4) == 0 ? 60 : 600
         setup["every"] = below(4) == 0 ? 30 : 120
         setup["chance"] = below(1 << 20)
-        // What needs several settings and operations at once hardly ever meets by chance.
+        // Faults that need several settings and operations at once hardly ever occur by chance.
         let number = below(2 * Theme.allCases.count)
         let theme = number < Theme.allCases.count ? Theme.allCases[number] : .plain
         let themes = takeUp(theme, in: &setup)
         let kinds = kinds(with: themes)
         let total = kinds.reduce(0) { $0 + $1.weight }
         let interleaves = [0, 50, 5][below(3)]
-        // Half of the changes of the weather are one trouble of one service, which comes back and lasts; in half of the seeds it is there
-        // when the world begins. See `World.actOnMachine` for what a place's number stands for.
-        // A trouble that lasts and hits a part of the devices is half of them: it is what is seldom noticed.
+        // Half of the changes of the weather are one trouble of one service, which comes back and lasts. In half of the seeds this
+        // trouble is there when the world begins. See `World.actOnMachine` for the meaning of a place's number.
+        // Half of these troubles are one of three that are seldom noticed otherwise.
         let part: [Weather] = [.someFail, .unreachable, .allBad]
         let isTroubled = !theme.troubles.isEmpty
         let all = isTroubled ? theme.troubles : below(2) == 0 ? part : Array(Weather.allCases.dropFirst())
@@ -46,7 +46,8 @@ package struct Drawing {
             theme == .sandbox || (0..<setup["apps"]).contains { setup["sandbox", $0] == 1 } && below(2) == 0
         let favourite = Operation(
             .weather, (isTroubled ? 0 : below(2)) + (isSandbox ? 6 : 0), all[below(all.count)].number + below(2))
-        // What happens to a campaign that has just begun: in a few seeds, for there bumps are as frequent as that.
+        // Whether operations often hit a campaign that has just begun: only in a few seeds, because bumps are as frequent as those
+        // operations there.
         let isYoung = below(4) == 0
         let prunes = kinds.contains { $0.kind == .prune }
         var operations: [Operation] = []
@@ -66,31 +67,31 @@ package struct Drawing {
             let isAimed = theme.aimsAt.contains(operation.kind)
             if isAimed || isYoung && operation.kind.endsSomething && below(3) == 0 {
                 if operation.kind == .register {
-                    // The same token as before, if the second number is odd.
+                    // Makes the second number odd: the same token as before.
                     operation.second |= 1
                     operations.append(Operation(.uninstall, operation.first))
                 }
                 operations.append(Operation(.bump, isAimed ? 0 : below(1000), below(1000)))
             }
             if operation.kind == .cancel, prunes, isAimed || below(3) == 0 {
-                // What has just ended may have pushes on their way.
+                // A campaign that has just ended may have pushes on their way.
                 operation.isFollowedByTurn = false
                 operations.append(operation)
                 operation = Operation(.prune, isAimed ? 0 : below(1000), 0)
             } else if theme == .calledBack, isAimed {
-                // Its connection dies, and comes back.
+                // The connection of its pushes dies, and comes back.
                 operations.append(operation)
                 operations.append(Operation(.weather, 0, Weather.unreachable.number))
                 operation = Operation(.weather, 0, 0)
             }
             if interleaves > 0, operation.kind != .pass, below(interleaves) == 0 {
-                // Aimed: what came before it has had no turn yet, and this comes into that turn, mostly early.
+                // Aims the operation: the one before it has had no turn yet, and this one comes into that turn, mostly early.
                 operation.middle = 1 + (below(3) == 0 ? below(60) : below(14))
                 if let last = operations.indices.last, operations[last].kind != .pass {
                     operations[last].isFollowedByTurn = false
                 }
                 if below(3) == 0 {
-                    // Into the middle of a pruning, which is a turn of its own.
+                    // Puts the operation into the middle of a pruning, which is a turn of its own.
                     operation.isFollowedByTurn = false
                     if below(2) == 0 { operation.kind = .retry }
                     operations.append(operation)
@@ -104,9 +105,9 @@ package struct Drawing {
         return Script(setup: setup, operations: operations)
     }
 
-    /// What a theme is made of.
+    /// Applies a theme's settings.
     ///
-    /// - Returns: operations that the seed has, or has not.
+    /// - Returns: the operations that the theme includes, or excludes.
     private mutating func takeUp(_ theme: Theme, in setup: inout Setup) -> [OperationKind: Bool] {
         var themes: [OperationKind: Bool] = [:]
         func have(_ kinds: OperationKind...) { for kind in kinds { themes[kind] = true } }
@@ -118,13 +119,13 @@ package struct Drawing {
         case .sandbox:
             have(.weather)
             (setup["apps"], setup["platform0"], setup["sandbox0"], setup["gate0"], setup["file0"]) = (1, 0, 1, 0, 0)
-            // Production has something left to send when it turns out.
+            // Production has something left to send when the sandbox is found to be in trouble.
             (setup["batch"], setup["streams0"], setup["devices"]) = (1, 1, 8)
             (setup["waves0"], setup["approval0"], setup["failed0"]) = (below(2), 0, 0)
         case .forgotten:
             have(.uninstall, .cancel, .prune)
             themes[.deleteRows] = false
-            // Of two environments, only one has its outcomes in batches, which hold no device in the store.
+            // Only one of two environments has its outcomes in batches, which hold no device in the store.
             (setup["platform0"], setup["sandbox0"], setup["devices"]) = (0, 1, 8)
             (setup["gate0"], setup["waves0"], setup["slow"]) = (0, 0, 20)
         case .deleted:
@@ -183,9 +184,9 @@ package struct Drawing {
         return themes
     }
 
-    /// - Parameter themes: that are decided already.
+    /// - Parameter themes: the themes that are already decided.
     private mutating func kinds(with themes: [OperationKind: Bool]) -> [(kind: OperationKind, weight: Int)] {
-        // What means nothing without the other comes with it.
+        // Operations that mean nothing without each other come together.
         var themes = themes
         return OperationKind.allCases.compactMap { kind in
             let isOn = themes[kind.theme] ?? (below(2) == 0)
@@ -195,7 +196,7 @@ package struct Drawing {
         }
     }
 
-    /// Mostly minutes; now and then a night, for whatever waits that long.
+    /// Mostly minutes; now and then a night, for waits of that length.
     private mutating func passing() -> Int {
         let ticket = below(60)
         return ticket < 54

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One thing that happens. It keeps raw numbers and chooses its target when it runs, so that a step that is left out leaves the
-/// others what they were.
+/// One operation. It keeps raw numbers and chooses its target when it runs, so that removing a step leaves the others unchanged.
 package struct Operation: Hashable, Sendable {
     package var kind: OperationKind
     package var first: Int
     package var second: Int
-    /// At which yield of somebody else's turn it happens; 0: between turns. See `World.yieldPoint`.
+    /// The yield point, within a turn of the relay, at which it happens; 0: between turns. See `World.yieldPoint`.
     package var middle = 0
     /// Whether the relay gets a turn before the next one.
     package var isFollowedByTurn = true
@@ -17,13 +16,13 @@ package struct Operation: Hashable, Sendable {
         self.second = second
     }
 
-    /// As a script has it: "cancel 0 3 middle=4 noTurn".
+    /// The operation as a script's line: "cancel 0 3 middle=4 noTurn".
     package var text: String {
         "\(kind.rawValue) \(first) \(second)" + (middle > 0 ? " middle=\(middle)" : "")
             + (isFollowedByTurn ? "" : " noTurn")
     }
 
-    /// - Throws: `ScriptError` with what cannot be read.
+    /// - Throws: `ScriptError` if the text cannot be read.
     package init(text: String) throws(ScriptError) {
         var words = text.split(separator: " ").map(String.init)[...]
         guard let name = words.popFirst(), let kind = OperationKind(rawValue: name) else {

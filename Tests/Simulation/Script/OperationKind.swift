@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What may happen in a simulated world: everything that people, phones, stores, files, clocks, disks and push services do to a
+/// The operations of a simulated world: everything that people, phones, stores, files, clocks, disks and push services do to a
 /// relay. The raw values are the words of a script.
 package enum OperationKind: String, CaseIterable, Sendable {
     // People and machines that ask for versions.
@@ -12,19 +12,19 @@ package enum OperationKind: String, CaseIterable, Sendable {
     // Phones and their owners.
     case register, login, logOut, upgrade, update, move, erase, remove, importFile, uninstall, replace, second
     case patch, moveOn, buyPhone, importList
-    // The stores of the apps, and files that say what is required.
+    // The stores of the apps, and files that require versions.
     case publish, rollOut, haltRollout, goOnRollout, sourceFails, sourceAnswers, launchGate
     // The configuration.
     case reload, removeApp, addApp, removeSource, addSource
     // The store of the relay.
     case prune, backUp, deleteRows, copyStore, putBack, takeOver
-    // What goes wrong.
+    // Failures.
     case weather, crash, kill, diskFails, diskWorks, clockBack, clockForward
     // Time.
     case pass
 
-    /// How often it is drawn beside the others, where a seed has it at all. Bumps are rare: with many each campaign is superseded
-    /// before anything happens to it.
+    /// The relative frequency of the operation in a seed that has it. Bumps are rare: with many, each campaign is superseded before
+    /// anything happens to it.
     var weight: Int {
         switch self {
         case .pass: 24
@@ -40,7 +40,7 @@ package enum OperationKind: String, CaseIterable, Sendable {
         }
     }
 
-    /// A seed has all operations of one theme or none; most are a theme of their own.
+    /// A seed has all operations of one theme or none. Most operations are a theme of their own.
     var theme: OperationKind {
         switch self {
         case .publish, .rollOut, .haltRollout, .goOnRollout: .rollOut
@@ -58,10 +58,10 @@ package enum OperationKind: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether every seed has it: without these nothing ever happens.
+    /// Whether every seed has it: without these operations nothing ever happens.
     var isAlways: Bool { self == .pass || self == .bump }
 
-    /// Whether it takes something away, from a campaign or from the relay: what is on its way then makes it hard.
+    /// Whether it takes something away from a campaign or from the relay. Pushes on their way make this hard.
     var endsSomething: Bool {
         switch self {
         case .cancel, .pause, .withdraw, .erase, .remove, .logOut, .move, .deleteRows, .prune, .kill, .removeApp: true

@@ -41,6 +41,6 @@ extension FleetScript: Shrinkable {
         set { numbers[name] = newValue }
     }
 
-    /// Which relay a step is of says much, and its value is a time or a choice: nothing of it is simpler.
+    /// The number of the relay matters, and the value is a time or a choice: nothing of it is simpler.
     package static func simpler(_ step: Step) -> [Step] { [] }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A whole history: what a world begins with, and what happens in it. Kept as a text, never as a seed: each change of the
-/// drawing makes another history of the same seed.
+/// A whole history: the initial world, and the operations in it. It is kept as text, never as a seed: after each change of the
+/// drawing, the same seed makes another history.
 package struct Script: Hashable, Sendable {
     package var setup: Setup
     package var operations: [Operation]
@@ -15,7 +15,7 @@ package struct Script: Hashable, Sendable {
         (["setup \(setup.text)"] + operations.map(\.text)).joined(separator: "\n") + "\n"
     }
 
-    /// Reads a script; lines that begin with "#" say something to people.
+    /// Reads a script; lines that begin with "#" are comments.
     package init(text: String) throws(ScriptError) {
         self.init()
         for line in text.split(separator: "\n").map(String.init) where !line.hasPrefix("#") {

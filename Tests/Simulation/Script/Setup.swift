@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a world begins with. All of it are numbers by name, so that a script holds them, and shrinking can make each of them
-/// smaller without knowing what it means.
+/// The initial state of a world: numbers by name, so that a script holds them, and shrinking can make each of them smaller without
+/// knowing its meaning.
 package struct Setup: Hashable, Sendable {
-    /// A name of this list and its range; the first value is the plainest.
+    /// The names and their ranges; the first value is the plainest.
     package static let names: [(name: String, values: [Int])] =
         [
             ("devices", [3, 8, 40, 120]), ("batch", [50, 1, 3]), ("look", [600, 60]), ("every", [30, 120]),
@@ -36,7 +36,7 @@ package struct Setup: Hashable, Sendable {
 
     package subscript(name: String, app: Int) -> Int { self["\(name)\(app)"] }
 
-    /// Only what is not the plainest.
+    /// Only the values that are not the plainest.
     package var text: String {
         Self.names.filter { self[$0.name] != $0.values[0] }.map { "\($0.name)=\(self[$0.name])" }.joined(separator: " ")
     }

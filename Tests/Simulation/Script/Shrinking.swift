@@ -10,36 +10,36 @@ package protocol Shrinkable: Hashable, Sendable {
     static var settings: [(name: String, values: [Int])] { get }
     subscript(setting name: String) -> Int { get set }
 
-    /// What a step may be in its place, each of them simpler than it is.
+    /// The replacements for a step, each simpler than the step.
     static func simpler(_ step: Step) -> [Step]
 
-    /// As a script has it.
+    /// The history as a script.
     var text: String { get }
     init(text: String) throws(ScriptError)
 }
 
-/// The way to the fewest steps, in the plainest world, that break the same promise.
+/// The search for the fewest steps, in the plainest world, that break the same promise.
 ///
-/// It names one candidate after the other and hears of each whether it still breaks the promise. It is a value: who wants to know which
-/// candidates come next if none of them breaks it gives a copy that answer.
+/// It names one candidate after another, and is answered for each whether it still breaks the promise. It is a value: a copy can be
+/// given negative answers, to find the candidates that come next if none breaks it.
 package struct Shrinking<History: Shrinkable> {
-    /// The smallest that is known to break it.
+    /// The smallest history that is known to break the promise.
     package private(set) var best: History
-    /// To be tried next; nil: there is nothing left to try.
+    /// The next history to try; nil: there is nothing left to try.
     package private(set) var candidate: History?
     private var place: Place
     private var isSmaller = false
     private var left: Int
 
     private enum Place {
-        /// Takes out so many steps from here on: half of them at a time, then quarters, down to one.
+        /// Takes out so many steps from here on: half of the steps at a time, then quarters, down to one.
         case steps(size: Int, start: Int)
-        /// Puts a plainer value in the place of a setting's.
+        /// Replaces a setting's value by a plainer one.
         case setting(Int, value: Int)
         case step(Int, changes: [History.Step], change: Int)
     }
 
-    /// - Parameter runs: candidates at most.
+    /// - Parameter runs: the maximum number of candidates.
     package init(_ history: History, runs: Int = 1000) {
         best = history
         left = runs

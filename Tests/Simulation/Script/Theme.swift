@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a seed is about, where that needs several settings and operations at once, which hardly ever meet by chance.
+/// The subject of a seed that needs several settings and operations at once, which hardly ever meet by chance.
 enum Theme: CaseIterable {
-    /// A store that rolls out, halts and goes on.
+    /// A store that rolls out, halts and resumes.
     case rollOut
     case rollOutInWaves
     /// A sandbox that is in trouble.
     case sandbox
-    /// What ends while pushes are on their way, and what is forgotten then.
+    /// Campaigns and devices that end while pushes are on their way, and are pruned then.
     case forgotten
     /// Rows that another program deletes while pushes fail.
     case deleted
-    /// What is called back while its connection dies.
+    /// Pushes that are called back while their connection dies.
     case calledBack
     /// Tokens that were dead and come back while pushes to them are on their way.
     case back
@@ -19,13 +19,13 @@ enum Theme: CaseIterable {
     case canary
     /// A service that calls all tokens dead.
     case dead
-    /// A service that refuses all tokens while the process dies, and is well then.
+    /// A service that refuses all tokens while the process dies, and recovers then.
     case refused
-    /// A key that is to be left alone while the process dies.
+    /// A key that must be left alone while the process dies.
     case paused
     /// Tokens that are registered in the wrong environment, and tried in the other.
     case astray
-    /// Lists of another program, that come while pushes are on their way to whom they name.
+    /// Lists of another program that arrive while pushes are on their way to the devices that they name.
     case lists
     /// A bad build whose way out is rolled out, and halted.
     case badBuild
@@ -33,16 +33,16 @@ enum Theme: CaseIterable {
     case night
     /// Waves that a person lets begin before their pause is over.
     case released
-    /// Systems that people and stores say different things of.
+    /// Systems for which people and stores have different answers.
     case systems
     /// Several campaigns in waves, each of which waits for a person, or for the other.
     case waves
     /// Users who are erased while their pushes fail and are tried again.
     case erased
-    /// Whatever chance brings together.
+    /// Any combination that chance makes.
     case plain
 
-    /// Of them is the weather that the world begins with, and that comes back; empty: chance has it.
+    /// The weather that the world begins with, and that comes back, is one of these; empty: chance decides.
     var troubles: [Weather] {
         switch self {
         case .sandbox: [.unreachable, .unreachable, .serverErrors, .keyPause, .badKey]
@@ -59,7 +59,7 @@ enum Theme: CaseIterable {
         }
     }
 
-    /// What happens first, behind that weather.
+    /// The first operations, after that weather.
     var beginning: [Operation] {
         switch self {
         case .sandbox: [Operation(.bump), Operation(.pass, 7)]
@@ -80,7 +80,7 @@ enum Theme: CaseIterable {
         }
     }
 
-    /// What happens to a campaign that has just begun.
+    /// The operations that hit a campaign that has just begun.
     var aimsAt: Set<OperationKind> {
         switch self {
         case .forgotten: [.cancel]

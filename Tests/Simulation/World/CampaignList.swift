@@ -2,7 +2,7 @@
 import RelayEngine
 import RelayStore
 
-/// The newest campaigns of the store, as they were after one of its changes.
+/// The newest campaigns of the store, as of one of its changes.
 struct CampaignList {
     var change = 0
     /// How many were asked for.
@@ -14,10 +14,10 @@ struct CampaignList {
         (self.limit, self.campaigns) = (limit, campaigns)
     }
 
-    /// One of them, or a newer one, has changed.
+    /// Takes a change of a listed campaign or of a newer one.
     ///
-    /// - Parameter record: as it is now; nil: it is gone.
-    /// - Returns: false where the list has to be read anew.
+    /// - Parameter record: the campaign's new record; nil: it is gone.
+    /// - Returns: false where the list must be read anew.
     mutating func take(_ record: CampaignRecord?, _ key: CampaignKey) -> Bool {
         let place = campaigns.firstIndex { $0.key <= key } ?? campaigns.count
         let isListed = place < campaigns.count && campaigns[place].key == key

@@ -2,16 +2,16 @@
 import RelayEngine
 import WireFormat
 
-/// What is kept of a run: a hash of all that happened, the story for people, and what was reached.
+/// The journal of a run: a hash of all that happened, the story for people, and what was reached.
 struct Journal {
     /// The number of the step that is being performed; 0 before the first.
     var step = 0
     private(set) var reached: [String: Int] = [:]
     private(set) var story: [String] = []
-    /// Of every event in its order: two runs of one script must agree.
+    /// Over every event in order: two runs of one script must agree.
     private(set) var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     private let isStoryWanted: Bool
-    /// Where the two runs part, for whoever looks for it.
+    /// The lines behind the hash: they show where two runs part.
     private(set) var lines: [String] = []
 
     init(isStoryWanted: Bool) { self.isStoryWanted = isStoryWanted }

@@ -13,13 +13,13 @@ struct SeenEnd {
     let sends: Int
     /// When its batch was back, in milliseconds.
     var time: Int64 = 0
-    /// It came too late for its campaign, which was another relay's, or gone.
+    /// It came too late for its campaign, which was another relay's or gone.
     var isLate = false
 
-    /// Nothing was sent, and nothing has a schedule to keep: what is all like that is simply read again.
+    /// Nothing was sent, so no retry is scheduled: a batch that ended like this throughout is simply read again.
     var isUntouched: Bool { kind == .unsent && sends < PoolMachine.sendLimit }
 
-    /// What the ledger must say of it; nil where nobody outside sees that.
+    /// The entry that the ledger must have for this end; nil where it cannot be seen from outside.
     func read(isAndroid: Bool) -> LedgerAnswer? {
         guard let device = push.device else { return nil }
         func answer(_ verdict: LedgerAnswer.Verdict, _ reason: String?, _ attempts: Int) -> LedgerAnswer {
@@ -47,7 +47,7 @@ struct SeenEnd {
         return answer(verdict, reason, max(1, sends))
     }
 
-    /// The guide's table of reasons (TROUBLESHOOTING.md) and of retries (PACING.md), for what the simulated services say.
+    /// The guide's tables of reasons (TROUBLESHOOTING.md) and of retries (PACING.md), for the answers of the simulated services.
     private static func word(
         _ status: UInt16, _ body: String, isAndroid: Bool, _ failed: (Int64, Int64, Int64) -> LedgerAnswer.Verdict
     ) -> (LedgerAnswer.Verdict, String?) {
@@ -71,34 +71,34 @@ struct SeenEnd {
     }
 }
 
-/// What the world has seen of what the ledger must have, and has not compared yet.
+/// The outcomes that the ledger must have, as the world has seen them, and that are not compared yet.
 struct LedgerWatch {
     /// Ends of batches that are back, the oldest first.
     var back: [SeenEnd] = []
-    /// Of them, those that had come when the dispatcher's turn began.
+    /// The number of ends in `back` that had come when the dispatcher's turn began.
     private(set) var heard = 0
-    /// Whether all that is back of earlier turns is recorded.
+    /// Whether all ends that came back before this turn are recorded.
     var isKnown = true
-    /// Campaigns of whose ledger anything is another.
+    /// Campaigns whose ledger has changed anywhere.
     var changed: Set<String> = []
-    /// Campaigns that something else than the push service has had stand still, go on, or begin anew.
+    /// Campaigns that stopped, went on or began anew for another reason than the push service.
     var stirred: Set<String> = []
     /// Campaigns that were ever another relay's.
     var fenced: Set<String> = []
-    /// Whether an older copy ever took the store's place: whoever owned a campaign then does not any more.
+    /// Whether an older copy ever took the store's place: the owner that a campaign had then is no longer its owner.
     var wasPutBack = false
-    /// The campaign that is another relay's just now, and how many commits it had then.
+    /// The campaign that another relay owns just now, and how many commits it had when that began.
     var taken: (campaign: String, row: Int64, commits: String)?
-    /// Since when each token was seen retired, by app and token.
+    /// By app and token: since when the token was seen retired.
     var retiredSince: [String: MonotonicTime] = [:]
-    /// The mark of the registry after which they were looked for.
+    /// The registry's mark at the last look for retired tokens.
     var retiredRead: Int64?
-    /// Whether anything that may stop a campaign has come back in this turn, and the change of the store at the last look.
+    /// Whether anything that may stop a campaign has come back in this turn, and the store's change at the last look.
     var mayStop = false
     var orderChange: Int?
-    /// By campaign and user: the wave in which each of his devices came into the lane first.
+    /// By campaign and user: the wave in which each of the user's devices first entered the lane.
     var waves: [String: [Int: [String: Int]]] = [:]
-    /// By campaign: its users, and those whom each wave had pushed to first.
+    /// By campaign: its users, and the users that each wave was the first to push to.
     var shares: [String: WaveShares] = [:]
 
     mutating func turnBegins() {
@@ -106,14 +106,14 @@ struct LedgerWatch {
         mayStop = back.contains { $0.answer.map { [400, 401, 403, 404, 410].contains($0.status) } ?? false }
     }
 
-    /// What this turn wanted to record of a campaign is left out.
+    /// Marks what this turn has heard of a campaign as too late: the relay leaves it out.
     mutating func comesLate(_ campaign: String) {
         for place in back.indices.prefix(heard) where back[place].push.campaign == campaign {
             back[place].isLate = true
         }
     }
 
-    /// Takes what a turn has recorded.
+    /// Takes the ends that a turn has recorded.
     mutating func takeHeard() -> [SeenEnd] {
         defer {
             back.removeFirst(min(heard, back.count))

@@ -8,17 +8,17 @@ import Synchronization
 package import TestStores
 import UpgradeRules
 
-/// A database of a private server. Triggers of the simulation's own, in a schema of its own, count what is tried to be written and
-/// refuse it when told to; the schema's clock is the simulation's. Settings and counts are sequences: no transaction takes them back.
+/// A database of a private server. Triggers of the simulation's own, in a schema of their own, count the attempts to write and refuse them
+/// when a fault is armed; the schema's clock is the simulation's. Settings and counts are sequences: no transaction takes them back.
 ///
-/// A commit whose answer is lost is not here: what fails, fails before it.
+/// A commit whose answer is lost is not simulated: a failure always comes before the commit.
 ///
-/// Unchecked: one thread uses it, the world's.
+/// Unchecked: only the world's thread uses it.
 package final class PostgresStorage: SimulatedStorage, @unchecked Sendable {
     private static let count = Atomic(0)
 
     private let settings: PostgresSettings
-    /// Sessions beside the relay's, which no fault befalls.
+    /// Sessions beside the relay's, for the simulation itself and for the other program.
     private let admin: PostgresStore
     private var time: (wanted: Timestamp?, set: Timestamp?) = (nil, nil)
 
@@ -49,7 +49,7 @@ package final class PostgresStorage: SimulatedStorage, @unchecked Sendable {
 
     package func copy(to number: Int) throws { try admin.administer("SELECT simulated.copy(\(number))") }
 
-    /// The relay's sessions are of the server that was.
+    /// Also ends the relay's sessions: they belong to the server before this.
     package func putBack(from number: Int) throws {
         try admin.administer("SELECT simulated.put_back(\(number))")
         ask(
@@ -68,7 +68,7 @@ package final class PostgresStorage: SimulatedStorage, @unchecked Sendable {
 
     package func set(time: Timestamp?) { self.time.wanted = time }
 
-    /// The clock moves far more often than anybody asks for the time.
+    /// Sets the schema's clock only when it is needed: the simulation's clock moves far more often than the store asks for the time.
     private func tellTime() {
         guard time.wanted != time.set else { return }
         ask("SELECT setval('simulated.now', \(time.wanted?.milliseconds ?? 0))")
@@ -84,10 +84,10 @@ package final class PostgresStorage: SimulatedStorage, @unchecked Sendable {
         }
     }
 
-    // MARK: What goes wrong
+    // MARK: Faults
 
     package func arm(_ kind: StoreFaults.Kind, first: Int) {
-        // What PostgreSQL says of a full disk, of locks that others hold, and of a disk that does not write.
+        // The errors of PostgreSQL for a full disk, for locks that other sessions hold, and for a disk that does not write.
         let code =
             switch kind {
             case .full: 1

@@ -1,34 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 
-/// What the push services have seen, and what is known of it.
+/// The pushes that the push services have seen, and what is known of them.
 struct PushRecord {
-    /// Pushes that were taken: by app and token, the versions.
+    /// By app and token: the versions of the pushes that were taken.
     private(set) var taken: [String: Set<Int>] = [:]
     /// By app and token: the token that took its place.
     private var successors: [String: String] = [:]
-    /// Whom the last of each version was for, by app, token and version.
+    /// By app, token and version: the user of the last push that was taken.
     private var users: [String: Int] = [:]
-    /// Taken and come back, and perhaps not in the store yet.
+    /// Pushes that were taken, whose batch is back; perhaps not in the store yet.
     var returned: [SeenPush] = []
-    /// Of devices that another program has deleted.
+    /// Rows of devices that another program has deleted.
     var deletedRows: Set<Int64?> = []
     /// Tokens that were ever called dead, by app and token.
     var calledDead: Set<String> = []
-    /// By campaign: tokens that a service calls wrong, which no later try betters.
+    /// By campaign: tokens that a service calls wrong, which no later try changes.
     var calledWrong: [String: Set<String>] = [:]
-    /// Living tokens that were called dead in each weather of each place, and all other answers then.
+    /// Living tokens that were called dead in each weather of each place, and the number of all other answers then.
     var madness: [Madness] = []
-    /// Campaigns of which a person has accepted that their tokens are dead, and whom services called dead there after that: he is believed.
+    /// Campaigns whose dead tokens a person has accepted, and the tokens that services called dead there after that: the person is
+    /// believed.
     var acceptedCampaigns: Set<String> = []
     var acceptedTokens: Set<String> = []
-    /// Of batches that are out: the answers so far. The relay judges a service by whole batches.
+    /// By batch that is out: the answers so far. The relay judges a service by whole batches.
     var answers: [ObjectIdentifier: Answers] = [:]
-    /// By place: whether each of the last pushes that it was sent for the first time was answered by something else than a 5xx.
+    /// By place: whether each of the last pushes that were sent there for the first time was answered by anything but a 5xx.
     private(set) var firstAnswers: [PushPlace: [Bool]] = [:]
     /// By app and token: the push that was answered last.
     private var answered: [String: String] = [:]
-    /// Places that want to be left alone.
+    /// Places that asked for a pause.
     var pauses: [PushPlace: KeyPause] = [:]
     /// When each push may go out again at the earliest, by its id.
     var retries: [String: Retry] = [:]
@@ -36,7 +37,7 @@ struct PushRecord {
     var refusals: [String: (since: MonotonicTime, count: Int)] = [:]
     /// Pushes, by their ids, that were on their way when a person had their campaign sent again.
     var sentBefore: Set<String> = []
-    /// By campaign: tokens that were refused for the credential alone, in batches of which a service has taken nothing, nor of those after.
+    /// By campaign: tokens that were refused for the credential alone, since a service last took one of its pushes or called a token dead.
     var faults: [String: Set<String>] = [:]
     /// Whether the records of the past were ever pruned.
     var wasPruned = false
@@ -45,15 +46,15 @@ struct PushRecord {
         var place: PushPlace
         var tokens: Set<String> = []
         var others = 0
-        /// Whether a person had a campaign go on all the same, or they were judged beside good answers, or are too few to be.
+        /// Whether a person let a campaign go on all the same, or the tokens were judged beside good answers, or are too few to be judged.
         var isAccepted = false
 
-        /// Whether nearly all answers called living tokens dead: nobody may be lost to that.
+        /// Whether nearly all answers called living tokens dead: no device may be lost to such answers.
         var isMad: Bool { !isAccepted && tokens.count >= 20 && tokens.count >= 9 * others }
     }
 
     struct Answers {
-        /// In which weather: that of the last living token that was called dead, where one was.
+        /// The weather, as an index: that of the last living token that was called dead, else that of the batch.
         var entry: Int
         /// Living tokens that were called dead.
         var dead: Set<String> = []
@@ -66,12 +67,12 @@ struct PushRecord {
     }
 
     struct KeyPause {
-        /// Since when that is known.
+        /// Since when the pause is known.
         var since: MonotonicTime
         var until: MonotonicTime
-        /// Of the batch that was told so; it is recorded when that is back. nil: it is.
+        /// The batch that was answered with the pause, which is recorded when the batch is back. nil: it is back.
         var batch: ObjectIdentifier?
-        /// Whether the store could take it, which the next life of the process needs.
+        /// Whether the store could take the pause: only then does the next life of the process know it.
         var isKept = false
         /// Whether the outcomes of its batch wait for the disk.
         var waits = false
@@ -84,7 +85,7 @@ struct PushRecord {
 
     mutating func note(_ answer: ServiceAnswer, to push: SeenPush, at place: PushPlace) {
         guard answered.updateValue(push.id, forKey: "\(push.app)/\(push.token)") != push.id else { return }
-        // As many as the relay judges a service by.
+        // As many answers as the relay judges a service by.
         firstAnswers[place] = firstAnswers[place, default: []].suffix(19) + [answer.status < 500]
     }
 
@@ -94,7 +95,7 @@ struct PushRecord {
         users["\(name)/\(version)"] = Phone.user(push.telephone)
     }
 
-    /// A phone has another token: what was taken for it was.
+    /// A phone has a new token: the pushes that were taken for the old one count for it.
     mutating func moved(_ app: Int, from old: String, to new: String) {
         successors["\(app)/\(old)"] = "\(app)/\(new)"
         for version in taken["\(app)/\(old)"] ?? [] {
@@ -129,7 +130,7 @@ struct PushRecord {
         }
     }
 
-    /// Whom a service has called dead so far may be retired; what it says next is judged anew.
+    /// Tokens that a service has called dead so far may be retired; its later answers are judged anew.
     mutating func judgedSane(_ index: Int) {
         let place = madness[index].place
         guard !madness[index].isAccepted, !madness[index].tokens.isEmpty else { return madness[index].others = 0 }
@@ -137,8 +138,8 @@ struct PushRecord {
         if madness.lastIndex(where: { $0.place == place }) == index { madness.append(Madness(place: place)) }
     }
 
-    /// Tokens of phones that a service has called dead with nearly all others. Whom it had called dead before, when it did not seem mad, is
-    /// not lost to that; nor is whom it calls dead again after it was judged beside good answers.
+    /// Tokens of phones that a service has called dead with nearly all others. Not among them are tokens that it had called dead before,
+    /// when it did not seem mad, and tokens that it calls dead again after it was judged beside good answers.
     var mad: Set<String> {
         var (mad, dead): (Set<String>, Set<String>) = ([], acceptedTokens)
         var wasAccepted: Set<PushPlace> = []
@@ -156,14 +157,14 @@ struct PushRecord {
 
     /// A person has a campaign sent again.
     ///
-    /// - Parameter inFlight: its pushes on their way: what a service says to them is as if it had been said before.
+    /// - Parameter inFlight: the campaign's pushes on their way: answers to them count as answers from before.
     mutating func forgetRetries(of campaign: String, inFlight: [String]) {
         sentBefore.formUnion(inFlight)
         let prefix = campaign.prefix(8) + "-" + campaign.dropFirst(8)
         retries = retries.filter { !$0.key.hasPrefix(prefix) }
     }
 
-    /// What was on its way and what waited died with the process.
+    /// The pushes on their way, and those that waited, died with the process.
     mutating func processDied() {
         returned = []
         (retries, sentBefore, answers) = ([:], [], [:])

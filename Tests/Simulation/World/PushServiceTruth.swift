@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// APNs or FCM as far as a relay notices: what it says to a push hangs on the weather, on which tokens live, and on a hash of
-/// the push, not on a stream of chance: so a step that is left out changes nobody else's answer.
+/// APNs or FCM as far as a relay notices. The answer to a push depends on the weather, on which tokens live, and on a hash of the push, not
+/// on a stream of chance: so leaving out one step changes no other answer.
 struct PushServiceTruth {
     let isAndroid: Bool
     let chance: UInt64
     /// How many seconds its answers may take in any weather.
     let slowness: Int
     var weather = Weather.good
-    /// How often each token was seen; the answer to a second try is another.
+    /// How often each token was seen: the answer to a second try may differ.
     private var tries: [String: Int] = [:]
 
     init(isAndroid: Bool, chance: UInt64, slowness: Int) {
@@ -18,9 +18,9 @@ struct PushServiceTruth {
     }
 
     /// - Parameters:
-    ///   - phone: who has the token; nil: it was never given out.
-    ///   - isOwn: whether it belongs to the environment that is asked.
-    ///   - now: the right time, in milliseconds: a service in madness calls a token dead since just now.
+    ///   - phone: the phone that has the token; nil: it was never given out.
+    ///   - isOwn: whether the token belongs to the environment that is asked.
+    ///   - now: the right time, in milliseconds: a mad service calls a token dead since just now.
     mutating func answer(_ push: SeenPush, phone: Phone?, isOwn: Bool, now: Int64) -> ServiceAnswer {
         tries[push.token, default: 0] += 1
         var hash = Self.hash(push.token + "#\(tries[push.token] ?? 0)", chance)
@@ -63,7 +63,7 @@ struct PushServiceTruth {
             default: break
             }
         }
-        // Also what is refused takes its time, where all does.
+        // A refusal is slow, too, where every answer is.
         if slowness > 0, weather != .late { answer.milliseconds = usual }
         return answer
     }
@@ -95,7 +95,7 @@ struct PushServiceTruth {
             : .apns(429, "TooManyRequests", retryAfter: retryAfter)
     }
 
-    /// FNV-1a, 64 bits (Fowler, Noll, Vo), and a last mixing.
+    /// FNV-1a, 64 bits (Fowler, Noll, Vo), with a last mixing.
     static func hash(_ text: String, _ salt: UInt64) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325 ^ salt
         for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }

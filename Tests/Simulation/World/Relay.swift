@@ -14,10 +14,9 @@ import Threading
 import UpgradeRules
 import VersionSources
 
-/// One life of the relay: the real parts, wired as `Daemon` wires them, without their threads. All of it is dropped when the
-/// process dies.
+/// One life of the relay: the real parts, wired as `Daemon` wires them, without their threads. All of it is dropped when the process dies.
 ///
-/// Unchecked: one thread uses it, the world's.
+/// Unchecked: only the world's thread uses it.
 final class Relay: @unchecked Sendable {
     let store: any TestStore
     let active: ActiveConfiguration.Shared
@@ -34,7 +33,7 @@ final class Relay: @unchecked Sendable {
     private var dispatcher: Dispatcher
     private var sources: SourceLoop
     private unowned let world: World
-    /// When each has its next turn at the latest.
+    /// The latest time of each part's next turn.
     private var wakes: (dispatcher: MonotonicTime, sources: Timestamp, maintenance: MonotonicTime)
 
     private struct Progress: RequirementControl.Progress {
@@ -46,13 +45,13 @@ final class Relay: @unchecked Sendable {
         func probe(_ app: AppKey) { mailbox.post(.probe(app)) }
     }
 
-    /// - Throws: what keeps a daemon from its start.
+    /// - Throws: the error that keeps a daemon from starting.
     init(_ world: World, settings: Settings) throws {
         self.world = world
         let wall: @Sendable () -> Timestamp = { world.clockRead().wall }
         let ticks: @Sendable () -> MonotonicTime = { world.clockRead().tick }
         let log = Log(minimum: .info) { world.logged($0, $1, $2) }
-        // Ticks are read inside transactions, where nobody else may have a turn.
+        // Ticks are read inside transactions, where no other part may have a turn.
         let store = try world.storage.open(
             SimulatedSetting(
                 clock: wall, ticks: { world.tick }, random: world.random, onEnter: { world.yieldPoint() }))
@@ -119,14 +118,14 @@ final class Relay: @unchecked Sendable {
         var configuration = FanOut.Configuration()
         configuration.limits.batchSize = batch
         configuration.largestShard = 50_000
-        // As often as it takes: the product's own changes wake it, and 200 ms would be most of the turns.
+        // No more often than needed: the product's own changes wake it, and with 200 ms most turns would be this look.
         configuration.watchInterval = .seconds(settings.setup["look"])
         // The same: a disk that fails for two days is tried a hundred times less often.
         configuration.storeRest = storeRest
         return configuration
     }
 
-    /// The configuration file was edited and the relay told to read it: what `Daemon` does then.
+    /// The configuration file was edited, and the relay was asked to read it: does what `Daemon` does then.
     func reload(_ settings: Settings) throws {
         let (configuration, plan) = try settings.read()
         let new = try ActiveConfiguration(
@@ -141,16 +140,16 @@ final class Relay: @unchecked Sendable {
 
     // MARK: Turns
 
-    /// When the next thing happens that nobody asks for.
+    /// When the next turn is due if no event comes before it.
     var nextTurn: MonotonicTime {
         // The wall clock may have been set: no part sleeps for longer than a minute by it (`SourceLoop.longestSleep`).
         let sources = world.tick + max(wakes.sources - world.clock.now.wall, .zero)
         return min(wakes.dispatcher, sources, wakes.maintenance)
     }
 
-    /// Gives each part its turn that has something to do.
+    /// Gives each part that has something to do its turn.
     ///
-    /// - Returns: one of those that had; nil: none.
+    /// - Returns: the last part that had a turn; nil: none.
     func turn() -> String? {
         var did: String?
         world.ledger.turnBegins()
@@ -167,7 +166,7 @@ final class Relay: @unchecked Sendable {
             did = "the sources"
             lastError = world.clock.error
             let (now, next) = (world.clock.now.wall, sources.turn(pokes))
-            // Whoever has nothing to wait for sleeps for a minute; a moment is waited for.
+            // Sources with nothing to wait for sleep for a minute; any other moment is kept.
             let isNothingDue = next.map { $0 - now == .seconds(60) } ?? true
             wakes.sources = max(next ?? now, now + sourcesRest(isNothingDue))
         }
@@ -178,8 +177,8 @@ final class Relay: @unchecked Sendable {
         return did
     }
 
-    /// How long the sources' thread rests at least where it would find nothing else: who watches nothing only looks whether the clock was
-    /// set, a file that nobody has edited says the same again each minute, and a disk that fails for two days is tried each five seconds.
+    /// The shortest rest of the sources' thread where it would find nothing new: a relay without sources only checks whether the clock was
+    /// set, an unedited file reads the same each minute, and a disk that fails for two days is tried every five seconds.
     private func sourcesRest(_ isNothingDue: Bool) -> Duration {
         if !world.settings.hasAnySource, isNothingDue { return .seconds(6 * 3600) }
         return world.areFilesOld ? .seconds(600) : world.isDiskFailing ? .seconds(100) : .zero
@@ -188,7 +187,7 @@ final class Relay: @unchecked Sendable {
     /// The error of the wall clock at the sources' last turn: their thread looks at it once a minute.
     private var lastError = Duration.zero
 
-    /// The outgoing webhooks; asked for when something happened, for the thread's look each second finds nothing else.
+    /// Runs the outgoing webhooks. Called when something happened: the thread's look each second would find nothing else.
     ///
     /// - Returns: whether nothing is left.
     func notify() -> Bool {
@@ -206,10 +205,10 @@ final class Relay: @unchecked Sendable {
         maintenance.reload(keep: .init())
     }
 
-    /// They have their next turn as soon as a file that was edited may be due.
+    /// Gives the sources their next turn as soon as an edited file may be due.
     func wakeSources() { wakes.sources = min(wakes.sources, world.clock.now.wall + .seconds(60)) }
 
-    /// A person has taken the store on.
+    /// A person has accepted the store as it is.
     func goOn() {
         try? notifier.adopt(active.current.notify)
         world.undisturbed {
@@ -223,6 +222,6 @@ final class Relay: @unchecked Sendable {
     /// Whether the lane may begin anything (`FanOut.Board.Shared.mayBegin`).
     var mayBegin: Bool { board.mayBegin(store.membership) }
 
-    /// The dispatcher looks at the store now.
+    /// Has the dispatcher look at the store now.
     func poke() { mailbox.post(.poke) }
 }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import CSQLite
 
-/// Two copies of a store's rows, in memory behind a connection of their own. Rows go there and back without the triggers, so that the file
-/// stays the one that is open, and its schema the one by which all who have it open have compiled their statements.
+/// Two copies of a store's rows, in memory behind a connection of their own. Rows are copied there and back without the triggers, so that
+/// the open file stays the same, and so does the schema that all open connections have compiled their statements by.
 final class SQLiteCopies {
     private let program: SQLiteProgram
-    /// By copy: what takes the rows there, and what puts them back; a statement each.
+    /// By copy: the statements that take the rows there, and those that put them back.
     private let ways: [(there: [String], back: [String])]
 
     init(path: String) throws {
-        // With a flag that is no other connection's: SQLite does nothing by it where caches are not shared.
+        // A flag that no other connection has, so that none is given this one where connections are kept. SQLite ignores it where caches
+        // are not shared.
         let program = try SQLiteProgram(path: path, flags: SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE)
         let tables = try program.rows(
             "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND (name NOT LIKE 'sqlite%' OR name = 'sqlite_sequence')"
@@ -32,7 +33,7 @@ final class SQLiteCopies {
             return (statements(from: main, to: copy), statements(from: copy, to: main))
         }
         self.program = program
-        // A connection that was kept has them.
+        // A kept connection has the copies already.
         guard try program.rows("PRAGMA database_list").allSatisfy({ $0[1] != "copy0" }) else { return }
         program.ignoreTriggers()
         for number in 0..<2 {

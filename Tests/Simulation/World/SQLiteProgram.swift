@@ -3,17 +3,17 @@ import CSQLite
 import RelayStore
 import UpgradeRules
 
-/// A connection of its own, and what it writes compiled once, for the triggers behind it take SQLite longer to compile than to run.
+/// A connection of its own. It compiles each statement once: the triggers behind one take SQLite longer to compile than to run.
 @safe final class SQLiteProgram: OtherProgram {
     private let connection: OpaquePointer
     private var statements: [String: OpaquePointer] = unsafe [:]
 
-    /// What SQLite answered.
+    /// An error of SQLite.
     struct Refusal: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// - Parameter flags: another connection is kept for others (`Tests/CFaultyVFS/kept_connections.c`).
+    /// - Parameter flags: a kept connection is given only to callers with the same flags (`Tests/CFaultyVFS/kept_connections.c`).
     init(path: String, flags: Int32 = SQLITE_OPEN_NOMUTEX) throws {
         var connection: OpaquePointer?
         let code = unsafe sqlite3_open_v2(path, &connection, SQLITE_OPEN_READWRITE | flags, nil)
@@ -40,12 +40,12 @@ import UpgradeRules
             """, app.app, app.platform.rawValue, version)
     }
 
-    /// As SQLite's own shell does it, where nobody has turned the foreign keys on.
+    /// As SQLite's own shell does it, where foreign keys are off by default.
     package func deleteDevice(_ id: Int64) throws {
         try run("DELETE FROM device WHERE id = CAST(? AS INTEGER)", "\(id)")
     }
 
-    /// From now on no trigger of the schema runs on this connection.
+    /// Turns the schema's triggers off on this connection, from now on.
     func ignoreTriggers() { unsafe relay_sqlite3_enforce_triggers(connection, 0) }
 
     package func own(_ campaign: Int64, _ isOwned: Bool) throws {
@@ -60,7 +60,7 @@ import UpgradeRules
         guard code == SQLITE_OK else { throw refusal(code) }
     }
 
-    /// All that a query gives, as text.
+    /// All rows of a query, as text.
     func rows(_ query: String) throws -> [[String]] {
         var statement: OpaquePointer?
         let code = unsafe sqlite3_prepare_v3(connection, query, -1, 0, &statement, nil)

@@ -5,13 +5,13 @@ package import RelayEngine
 import RelayStore
 package import TestStores
 
-/// A file in memory where the system has that, behind a file system that fails when told to.
+/// A file in memory where the system has that, behind a file system that fails on demand.
 package final class SQLiteStorage: SimulatedStorage {
     private let folder: URL
     private let faults: StoreFaults
-    /// Whether SQLite keeps what it has made of the schema and the statements from one life of a relay to the next.
+    /// Whether SQLite keeps its compiled schema and statements from one life of a relay to the next.
     private let keepsConnections: Bool
-    /// A store in which nothing is yet: making one takes longer than a short history.
+    /// An empty store: making one takes longer than a short history.
     private let template: Data
 
     private var copies: SQLiteCopies?
@@ -33,7 +33,7 @@ package final class SQLiteStorage: SimulatedStorage {
         faults.countChanges(["device", "app", "version_seen"])
     }
 
-    /// What a campaign's record is read from. Whether a device is counted its app's row says, too.
+    /// The tables that a campaign's record is read from. `app` is among them: its rows also decide whether a device is counted.
     private static let campaignTables: [(name: String, number: StoreFaults.NumberPlace)] = [
         ("campaign", .row), ("campaign_run", .row), ("campaign_reason", .column(0)), ("campaign_wave", .column(0)),
         ("campaign_round", .column(0)),
@@ -57,7 +57,7 @@ package final class SQLiteStorage: SimulatedStorage {
         let log = folder.appending(path: "relay.db-wal")
         try? FileManager.default.removeItem(at: folder.appending(path: "relay.db.snapshot"))
         if faults.exchange() {
-            // The same files: connections stay open to them.
+            // The same files: connections to them stay open.
             try Data().write(to: log)
         } else {
             faults.keepConnections(false)

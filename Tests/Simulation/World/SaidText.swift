@@ -2,14 +2,14 @@
 import Glibc
 import HTTPServer
 
-/// What a channel has said, as bytes: JSON without spaces. It is looked into a dozen times for each answer that is judged, so nothing here
-/// makes a text of the whole.
+/// A channel's answer, as bytes: JSON without spaces. It is searched a dozen times for each answer that is judged, so nothing here makes a
+/// text of the whole.
 struct SaidText {
     private let bytes: [UInt8]
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// What an answer has for everybody; empty where that is no bytes.
+    /// The answer that every client gets; empty where it is not bytes.
     init(_ content: PreparedContent) {
         self.init(content.response(to: RequestHead(method: "GET", target: "/"), isShared: false).body)
     }
@@ -20,15 +20,15 @@ struct SaidText {
 
     func contains(_ word: String) -> Bool { end(of: word) != nil }
 
-    /// The text under a name, of those of that name the first.
+    /// The first text under a name.
     func value(_ name: String) -> String? { end(of: "\"\(name)\":\"").map(text) }
 
-    /// The same of what stands behind a word.
+    /// The first text under a name, after a word.
     func value(_ name: String, after word: String) -> String? {
         end(of: word).flatMap { place in end(of: "\"\(name)\":\"", from: place) }.map(text)
     }
 
-    /// Where a word ends, where it stands first.
+    /// The end of a word's first occurrence.
     private func end(of word: String, from first: Int = 0) -> Int? {
         var word = word
         return word.withUTF8 { word in
@@ -48,7 +48,7 @@ struct SaidText {
         }
     }
 
-    /// From a place on to the end of the text.
+    /// The text from a place to its closing quote.
     private func text(from place: Int) -> String {
         String(decoding: bytes[place...].prefix { $0 != UInt8(ascii: "\"") }, as: UTF8.self)
     }

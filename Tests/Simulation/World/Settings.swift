@@ -11,11 +11,11 @@ struct Settings {
     let setup: Setup
     /// By app: whether it is in the file.
     var hasApp: [Bool]
-    /// By app: whether its sources are.
+    /// By app: whether its sources are in the file.
     var hasSources: [Bool]
-    /// By app: what an edit has made of its pace; 0: none.
+    /// By app: its pace after the edits so far; 0: none.
     var pace: [Int]
-    /// By app: whether an edit has taken its hours out.
+    /// By app: whether its hours are in the file: an edit may take them out.
     var hasHours = [true, true]
 
     init(_ setup: Setup) {
@@ -33,13 +33,13 @@ struct Settings {
         AppKey(app: "com.example.app\(app)", platform: isAndroid(app) ? .android : .ios)
     }
 
-    /// Whether a requirement of the app waits for a store just now.
+    /// Whether requirements of the app wait for a store just now.
     func isGated(_ app: Int) -> Bool { hasSources[app] && setup["gate", app] > 0 }
 
-    /// How many of the users must be offered a version; Apple knows no fewer than all.
+    /// The percentage of users that must be offered a version; Apple's stores know only all.
     func minimumPercent(_ app: Int) -> Int { isAndroid(app) ? setup["fraction", app] : 100 }
 
-    /// Where its campaigns live long enough for any: a relay refuses others. nil: at any time.
+    /// The app's hours; nil: at any time. Only where its campaigns live long enough for any hours: a relay refuses other combinations.
     func hours(_ app: Int) -> SimulatedHours? {
         setup["life", app] == 168 && hasHours[app] ? SimulatedHours(setup["hours", app]) : nil
     }
@@ -63,10 +63,10 @@ struct Settings {
     /// Whether an app's waves wait for a person.
     func needsApproval(_ app: Int) -> Bool { setup["approval", app] == 1 && setup["waves", app] > 0 }
 
-    /// Whom a release that a pipeline announces is required of first; nil: everybody.
+    /// The users that a release announced by a pipeline is required of first; nil: of all users at once.
     func firstUsers(_ app: Int) -> Set<Int>? { setup["first", app] == 1 ? [0, 1] : nil }
 
-    /// The app's file that says what is required.
+    /// The app's file that names the required version.
     static func file(_ app: Int) -> String { "/launchgate\(app).json" }
 
     var text: String {
@@ -96,7 +96,7 @@ struct Settings {
     }
 
     private func push(_ app: Int) -> String {
-        // Shorter than an hour: so short that pushes are on their way when it ends, and longer than what lies between the waves.
+        // Shorter than an hour: short enough that pushes are on their way when it ends, and longer than the pauses between the waves.
         let (life, between) = (setup["life", app], setup["waves", app] * setup["pause", app])
         var parts = [#"timeToLive: "\#(life > 0 ? "\(life)h" : "\(3 + between)m")""#]
         if setup["remind", app] == 1 { parts.append(#"remind: ["1h", "2d"]"#) }
@@ -154,8 +154,8 @@ struct Settings {
         return sources
     }
 
-    /// What the file says, and what is watched by it. A file that was read before says the same again: a relay starts, and reads it, many
-    /// times in a history.
+    /// The file's configuration, and the sources that it has watched. A text that was read before is not parsed again: a relay starts and
+    /// reads its file many times in a history.
     func read() throws -> (configuration: RelayConfiguration, plan: SourceRunner.Plan) {
         let text = text
         if let known = Self.known.withLock({ $0[text] }) { return known }
@@ -171,9 +171,9 @@ struct Settings {
     private static let known = Mutex<[String: (configuration: RelayConfiguration, plan: SourceRunner.Plan)]>([:])
 }
 
-/// The secrets that the file names: made, and read, once in a process, for no answer hangs on them.
+/// The secrets that the file names: made and read once per process, since no answer depends on them.
 enum Secrets {
-    /// A relay starts many times in a history.
+    /// Read keys are kept: a relay starts many times in a history.
     static let keys = KeyReader { pem in
         if let key = known.withLock({ $0[pem] }) { return key }
         let key = try ES256PrivateKey(pem: pem)

@@ -3,9 +3,9 @@ import Notifications
 import RelayEngine
 import RelayStore
 
-/// The receiver of outgoing webhooks: takes all, and remembers the last state that it was told of each campaign.
+/// The receiver of outgoing webhooks: takes all, and remembers the last state that it received for each campaign.
 ///
-/// Unchecked: one thread uses it, the world's.
+/// Unchecked: only the world's thread uses it.
 final class SimulatedHook: NotificationSending, @unchecked Sendable {
     private unowned let world: World
 

@@ -4,12 +4,11 @@ import RelayDaemon
 import RelayEngine
 import RelayStore
 
-/// The hours of an app's day, in integers: in zones whose clocks are never set, for those that are there is a table
-/// (`SendingHoursTests`).
+/// The hours of an app's day, in integers, for zones whose clocks are never set; the other zones have a table (`SendingHoursTests`).
 struct SimulatedHours {
     private static let zones = [("UTC", 0), ("Asia/Shanghai", 480), ("America/Bogota", -300), ("Asia/Kathmandu", 345)]
 
-    /// Minutes past midnight, and how many from there.
+    /// The begin in minutes past midnight, and the length in minutes.
     let from: Int
     let length: Int
     private let zone: (name: String, ahead: Int)
@@ -30,7 +29,7 @@ struct SimulatedHours {
         return #"hours: { from: "\#(time(from))", to: "\#(time(from + length))", zone: "\#(zone.name)" }"#
     }
 
-    /// Since when pushes may begin, in milliseconds; below 0: since when they may not.
+    /// For how long pushes may have begun, in milliseconds; below 0: for how long they may not.
     ///
     /// - Parameter time: milliseconds since 1970.
     func standing(at time: Int64) -> Int64 {
@@ -42,7 +41,7 @@ struct SimulatedHours {
 }
 
 extension World {
-    /// How long a campaign's pushes may have begun by now, as far as the hour is concerned.
+    /// For how long a campaign's pushes have been allowed to begin, as far as hours are concerned.
     func awake(_ app: Int, _ campaign: String) -> Duration {
         let always = Duration.seconds(1 << 40)
         guard let hours = settings.hours(app) else { return always }
@@ -51,8 +50,8 @@ extension World {
         return max(standing, .milliseconds(milliseconds - since))
     }
 
-    /// Nothing is begun outside an app's hours. What has left a lane in the very second had been begun; by a clock that was set, or just
-    /// after the configuration was read, nothing is judged.
+    /// Nothing is begun outside an app's hours. A push that leaves a lane in the second after them had already begun. Nothing is judged by
+    /// a clock that was set, or just after the configuration was read.
     func judgeHours(_ push: SeenPush) {
         guard let hours = settings.hours(push.app), !wasClockSet, tick - quietSince > .milliseconds(Model.wayGrace),
             model.urgentAt(of: push.campaign) == nil
@@ -65,7 +64,7 @@ extension World {
         )
     }
 
-    /// Whoever wants a campaign at once is not told of hours, also after a restart.
+    /// A campaign that is wanted at once does not show the hours as its reason, also after a restart.
     func judgeUrgency() {
         guard !isDiskFailing else { return }
         for (id, known) in told.sorted(by: { $0.key < $1.key }) where known.campaign.state == "running" {

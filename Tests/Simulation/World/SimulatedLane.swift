@@ -3,10 +3,10 @@ import FanOut
 import HTTP2
 import RelayEngine
 
-/// A lane without sockets: queues, connections that are up or down, streams, time-outs. What becomes of a request whose stream
-/// ended without an answer is the product's own rule (`PoolMachine.fate`).
+/// A lane without sockets: queues, connections that are up or down, streams, time-outs. The fate of a request whose stream ended without an
+/// answer is decided by the product's own rule (`PoolMachine.fate`).
 ///
-/// Unchecked: one thread uses it, the world's.
+/// Unchecked: only the world's thread uses it.
 final class SimulatedLane: BatchLane, @unchecked Sendable {
     private struct Request {
         var batch: RequestBatch
@@ -50,11 +50,11 @@ final class SimulatedLane: BatchLane, @unchecked Sendable {
 
     private unowned let world: World
     private var pools: [Pool] = []
-    /// Requests of a batch that have no answer yet, by its tag and which of several batches of one tag it is.
+    /// By batch: the number of its requests that have no answer yet.
     private var unanswered: [ObjectIdentifier: Int] = [:]
-    /// What the service took of it.
+    /// By batch: the pushes that the service took.
     private var taken: [ObjectIdentifier: [SeenPush]] = [:]
-    /// What came of each of its pushes.
+    /// By batch: how its requests ended so far.
     private var ends: [ObjectIdentifier: [SeenEnd]] = [:]
 
     init(_ world: World) { self.world = world }
@@ -112,7 +112,7 @@ final class SimulatedLane: BatchLane, @unchecked Sendable {
 
     // MARK: Time
 
-    /// When something happens here without anybody's doing.
+    /// When something happens here next without a call from outside.
     var nextEvent: MonotonicTime? {
         pools.flatMap { pool in
             pool.inFlight.map(\.due) + (pool.waiting.isEmpty ? [] : [pool.dialsAt].compactMap(\.self))
@@ -121,10 +121,10 @@ final class SimulatedLane: BatchLane, @unchecked Sendable {
         .min()
     }
 
-    /// Whether anything waits or is on its way.
+    /// Whether nothing waits and nothing is on its way.
     var isIdle: Bool { pools.allSatisfy { $0.waiting.isEmpty && $0.inFlight.isEmpty } }
 
-    /// Brings what is due.
+    /// Ends the requests that are due, and sends those that can leave.
     func proceed() {
         for pool in pools {
             while let place = pool.inFlight.indices.filter({ pool.inFlight[$0].due <= world.tick })
@@ -175,7 +175,7 @@ final class SimulatedLane: BatchLane, @unchecked Sendable {
         handBack(pool)
     }
 
-    /// Nothing waits for too long, for a connection or for its turn on one.
+    /// Hands back the requests that would wait too long for a connection or for their turn on one.
     private func handBack(_ pool: Pool) {
         let dialsAt = pool.isConnected ? nil : pool.dialsAt ?? world.tick
         let seconds = dialsAt.map { Int32(clamping: max(1, ($0 - world.tick).milliseconds / 1000)) } ?? -1
@@ -267,7 +267,7 @@ struct PushPlace: Hashable {
 
     var host: String { (isSandbox ? "sandbox" : "push") + String(app) }
 
-    /// What a request says, as the service reads it.
+    /// The push in a request, as the service reads it.
     func push(_ batch: RequestBatch, _ place: Int) -> SeenPush {
         func slot(_ number: Int) -> String {
             String(

@@ -3,12 +3,12 @@ import RelayEngine
 import UpgradeRules
 import VersionSources
 
-/// The stores and files, as the relay's sources ask them. Each answer is told to the model at the moment when it is given.
+/// The stores and files, as the relay's sources ask them. The model learns of each answer at the moment when it is given.
 ///
-/// Unchecked: one thread uses it, the world's.
+/// Unchecked: only the world's thread uses it.
 final class SimulatedQuestions: SourceQuestions, @unchecked Sendable {
     private unowned let world: World
-    /// What Google's list said last, by app: of what an edit shows, only that is believed to be published.
+    /// By app: the versions in Google's last list. Of the releases that an edit shows, only these count as published.
     private var listed: [Int: Set<Int>] = [:]
     private static let silence = SourceFault("no answer in 20 s")
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an app's store offers, as it is: the relay knows it only as far as it has asked.
+/// The true state of an app's store: the relay knows it only as far as it has asked.
 struct StoreTruth {
     enum Verdict { case open, closed, halted }
 
     struct Release {
         var version: Int
-        /// Of the users; 100: everybody.
+        /// The percentage of users that it is offered to.
         var percent: Int
         var isHalted = false
-        /// Offered in some countries alone; where the phones are nobody knows.
+        /// Whether it is offered in some countries only; where the phones are is unknown.
         var isForSomeCountries = false
         /// By the right time, in milliseconds.
         var shownAt: Int64
@@ -17,10 +17,10 @@ struct StoreTruth {
 
     /// In the order in which they came.
     private(set) var releases: [Release] = []
-    /// Whether who asks is answered.
+    /// Whether the store answers at all.
     var answers = true
 
-    /// Without the others.
+    /// The same store with only these versions.
     func only(_ versions: Set<Int>) -> StoreTruth {
         var truth = self
         truth.releases.removeAll { !versions.contains($0.version) }
@@ -38,14 +38,14 @@ struct StoreTruth {
 
     mutating func halt(_ version: Int, _ isHalted: Bool) {
         guard let index = releases.firstIndex(where: { $0.version == version }) else { return }
-        // What everybody has cannot be taken back from anybody, but Google shows it as halted all the same.
+        // A release that every user has cannot be taken back, but Google shows it as halted all the same.
         releases[index].isHalted = isHalted
     }
 
-    /// What a gate has to make of it (PROTOCOLS 4.2): what everybody is offered is open, a rollout that goes on is not yet, nor is one in
-    /// some countries, one that is halted is none any more.
+    /// The verdict that a gate must reach (PROTOCOLS 4.2): an offer to enough users is open; a smaller rollout, or one in some countries,
+    /// is not open yet; a halted one does not count.
     ///
-    /// - Parameter minimum: percent of the users that are enough.
+    /// - Parameter minimum: the percentage of users that is enough.
     func verdict(on version: Int, minimum: Int) -> Verdict {
         let meeting = releases.filter { $0.version >= version }
         if meeting.contains(where: { !$0.isHalted && !$0.isForSomeCountries && $0.percent >= minimum }) { return .open }

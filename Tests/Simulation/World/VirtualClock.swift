@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 
-/// The two clocks of a simulated machine. The monotonic one only goes forth; people and time servers set the other.
+/// The two clocks of a simulated machine. The monotonic one only goes forward; people and time servers set the other.
 struct VirtualClock {
     /// A Monday in January 2026, 08:07 UTC: not around a quarter of an hour, which FCM's campaigns avoid.
     private static let start = Timestamp(seconds: 1_768_205_220)
@@ -12,7 +12,7 @@ struct VirtualClock {
 
     var now: Moment { Moment(wall: rightTime + error, tick: tick) }
 
-    /// What the wall clock shows where nobody has set it.
+    /// The time of a wall clock that was never set.
     var rightTime: Timestamp { Self.start + .nanoseconds(Int64(tick.nanoseconds)) }
 
     mutating func pass(to time: MonotonicTime) {

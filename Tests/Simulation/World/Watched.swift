@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 
-/// What a world has seen of channels, receivers and single requirements.
+/// A world's observations of channels, receivers and single requirements.
 struct Watched {
-    /// By app: what was asked for when the channels were held against it last.
+    /// By app: what was required when the channels were last compared with it.
     var ruled: [Int: World.Ruled] = [:]
-    /// By app: after which change of the store its launch document was.
+    /// By app: the store's change at the last look at its launch document.
     var documented: [Int: Int] = [:]
-    /// What people have said of single requirements, by the relay's number.
+    /// By the relay's requirement number: what people have decided about it.
     var spoken: [Int64: SpokenWord] = [:]
-    /// By requirement: since when its store says that its rollout is halted, in milliseconds.
+    /// By requirement: since when its store has shown its rollout as halted, in milliseconds.
     var haltedRows: [Int64: Int64] = [:]
-    /// Campaigns whose next wave a person has let begin: when, and how many had begun.
+    /// By campaign whose next wave a person has released: when, and how many waves had begun.
     var releasedWaves: [String: (at: MonotonicTime, begun: Int)] = [:]
-    /// What receivers were notified of, in the order in which they heard of it first, and where each is, by its id.
+    /// The events that receivers were notified of, in the order in which they were first received, and the place of each by its id.
     var heard: [HeardEvent] = []
     var heardPlaces: [String: Int] = [:]
     /// How many lives the relay has had, and when this one began, in milliseconds.

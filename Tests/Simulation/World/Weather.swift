@@ -1,48 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a push service of one app and environment does at the moment.
+/// The present state of a push service, for one app and environment.
 enum Weather: String, CaseIterable {
     case good
     /// Now and then a 5xx, a lost connection, a 429.
     case flaky
     case serverErrors
-    /// A part of the devices always gets a 5xx, all others are well.
+    /// Some of the devices always get a 5xx, all others are well.
     case someFail
-    /// The same with Retry-After.
+    /// Every push gets a 503 with Retry-After.
     case closed
     case unreachable
-    /// Every token is dead, it says.
+    /// Every token is called dead.
     case allGone
     case allBad
     /// The key, or the account, is refused.
     case badKey
-    /// Some devices get too many.
+    /// Some pushes get a 429: too many for one device.
     case busyDevices
-    /// The key's tokens are renewed too often, it says; of FCM: the project's quota is reached.
+    /// The key's tokens are called renewed too often; of FCM: the project's quota is reached.
     case keyPause
     /// The provider token is called expired.
     case expiredKey
     /// Answers take a minute or never come.
     case late
-    /// Connections end in the middle, orderly and not.
+    /// Connections end in the middle, orderly or not.
     case goAway
 
-    /// What the plan's number stands for: good weather comes back often.
+    /// The weather of a plan's number: good weather comes back often.
     static func of(_ number: Int) -> Weather {
         number % 3 == 0 ? .good : allCases[1 + number / 3 % (allCases.count - 1)]
     }
 
-    /// The lowest number that stands for it.
+    /// The lowest number of this weather.
     var number: Int { 1 + 3 * ((Self.allCases.firstIndex(of: self) ?? 1) - 1) }
 }
 
-/// What a push service says to one push.
+/// A push service's answer to one push.
 struct ServiceAnswer {
     enum Kind {
         case answered
         /// The connection died before the answer came.
         case lost
-        /// The connection went away before the push was looked at: it goes out again at once.
+        /// The connection ended before the push was looked at: it goes out again at once.
         case refused
     }
 
@@ -73,10 +73,10 @@ struct SeenPush {
     var isSandbox: Bool
     var token: String
     var telephone: String
-    /// Of its id: the campaign's public id, and all of it.
+    /// From its id: the campaign's public id, then the whole id.
     var campaign: String
     var id: String
 
-    /// Which row of the store it was for.
+    /// The store's row of its device.
     var device: Int64? { Int64(id.suffix(12), radix: 16) }
 }

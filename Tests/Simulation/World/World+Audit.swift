@@ -3,13 +3,13 @@ import RelayEngine
 import RelayStore
 import WireFormat
 
-/// Who did what, as the relay keeps it.
+/// The acts of people and machines, as the relay's audit trail keeps them.
 extension World {
-    /// Somebody acts: in the trail once, whatever dies or fails meanwhile, if the relay says that it is done.
+    /// Performs an act. If the relay reports it as done, the trail has it once, whatever dies or fails in between.
     ///
     /// - Parameters:
-    ///   - actions: what the trail may call it, what is asked for first.
-    ///   - changes: whether what is answered so has changed anything.
+    ///   - actions: the names that the trail may give it, that of the request first.
+    ///   - changes: whether an act with this result has changed anything.
     func acting<Result>(
         _ actions: AuditAction..., by kind: Principal.Kind = .operator, via way: String = "webhook",
         changes: (Result) -> Bool = { _ in true }, _ body: (Principal) throws -> Result
@@ -29,7 +29,7 @@ extension World {
         return result
     }
 
-    /// Once, at the end: the trail has each act, nothing that nobody did, and each state that a campaign came into.
+    /// Once, at the end: the trail has each act, no act that never happened, and each state that a campaign came into.
     func judgeTrail() {
         guard let relay else { return }
         var entries: [AuditEntry] = []

@@ -5,9 +5,10 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
-/// People who want one version to be left, and what comes of it.
+/// Blocks of a version, and their effects.
 extension World {
-    /// One that a phone runs. What another program or a file may have asked for, and nobody has looked at, is left alone.
+    /// Blocks a version that a phone runs. A version that another program or a file may have required, still unseen by the relay, is left
+    /// alone.
     func block(_ app: Int, _ number: Int) throws -> String? {
         let running = phones.filter { $0.app == app }.compactMap { model.device(app, token($0))?.version }
         guard let relay, !running.isEmpty else { return nil }
@@ -58,15 +59,15 @@ extension World {
         return "\(version) of app \(app) may be used again"
     }
 
-    /// Whether the model can say when a store offers a way out: not what it shows a day before everybody has it, nor of a version that it
-    /// offers itself.
+    /// Whether the model knows when a store offers a way out: not where the store shows versions a day before every user has them, nor for
+    /// a version that the store itself offers.
     private func isWaitPlain(_ app: Int, _ version: Int) -> Bool {
         guard settings.setup["gate", app] > 0 else { return true }
         let isHeld = settings.setup["gate", app] == 1 && !settings.isAndroid(app) && settings.setup["hold", app] > 0
         return settings.isGated(app) && !isHeld && !stores[app].releases.contains { $0.version == version }
     }
 
-    /// Whether an app's store, as it has answered last, offers something above a version.
+    /// Whether an app's store, by its last answer, offers a version above this one.
     func offersWayOut(of version: Int, _ app: Int) -> Bool {
         toldStores[app].verdict(on: version + 1, minimum: settings.minimumPercent(app)) == .open
     }
@@ -75,10 +76,10 @@ extension World {
         model.announcements.contains { $0.app == app && $0.version == version && $0.isUnnoticed }
     }
 
-    /// Whether a version is to be left: nobody asks for it then but in vain.
+    /// Whether a version is blocked: requiring it is in vain then.
     func isBlocked(_ app: Int, _ version: Int) -> Bool { model.block(app, version) != nil }
 
-    /// What the login check says to who runs a version that was ever blocked.
+    /// Asks the login check about each version that was ever blocked.
     func askBlocks(_ app: Int) {
         guard let relay, !isDiskFailing else { return }
         for version in Set(model.blocks.lazy.filter { $0.app == app }.map(\.version)).sorted() {
@@ -95,17 +96,18 @@ extension World {
         }
     }
 
-    /// At the end: whoever runs a blocked version, and did so when it was blocked, has been told.
+    /// At the end: every phone that runs a blocked version, and did so when it was blocked, was pushed to.
     func judgeBlocks() {
         for block in model.blocks where block.endedAt == nil && !block.isCancelled && !pushes.wasPruned && !wasClockSet
         {
-            // What is required above it tells the same phones, and whom it did not come to in its time is retried with that alone.
+            // A requirement above the block reaches the same phones, and a phone that the block missed in its time is retried with that
+            // requirement alone.
             guard let record = try? relay?.store.campaign(id: block.campaign), record.state == .completed,
                 record.facts.finishedAt.map({ $0 < record.facts.expiresAt }) ?? false,
                 record.figures.counts.expired == 0,
                 model.required(block.app).map({ $0.version <= block.version }) ?? true
             else { continue }
-            // What left before a phone had another token was answered under the one before.
+            // Pushes that left before a phone had another token were answered under the old token.
             let wrong = pushes.calledWrong[block.campaign] ?? []
             let answered = Set(block.taken.union(wrong).map { model.successor(block.app, $0) ?? $0 })
             let untold = phones.filter { phone in

@@ -6,9 +6,9 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
-/// What people do with campaigns.
+/// The acts of people on campaigns.
 extension World {
-    /// The newest campaigns. Those that nothing was written of since the last look are what they were then.
+    /// The newest campaigns. A campaign that was not written to since the last look is not read again.
     func campaigns(limit: Int = 60) -> [CampaignRecord] {
         guard let relay else { return [] }
         if let listed, listed.change == change, listed.limit >= limit { return Array(listed.campaigns.prefix(limit)) }
@@ -42,7 +42,7 @@ extension World {
         return try body(candidates[number % candidates.count])
     }
 
-    /// What a person does with a campaign is a reason to wait anew.
+    /// Applies a person's act to the model's facts of a campaign. The act is also a reason to wait anew.
     private func change(_ campaign: CampaignRecord, _ body: (inout CampaignFacts) -> Void) {
         quietSince = tick
         ledger.stirred.insert(campaign.id)
@@ -67,9 +67,9 @@ extension World {
         return "campaign \(campaign.id) is paused"
     }
 
-    /// Of a campaign that is held between two waves it is the approval.
+    /// Resumes a campaign. If it is held between two waves, this is the approval.
     ///
-    /// - Parameter isUrgent: whatever the hour. Default no.
+    /// - Parameter isUrgent: whether it is sent whatever the hour. Default no.
     func resume(_ campaign: CampaignRecord, isUrgent: Bool = false) throws -> String? {
         change(campaign) { $0.isWanted = true }
         do {
@@ -83,7 +83,7 @@ extension World {
             throw error
         }
         did(campaign: campaign.id)
-        // One that nobody had halted yet, or whose answers are to come, goes on as it was.
+        // A campaign that had not halted yet, or that waits for answers, goes on as it was.
         if let told = told[campaign.id], ["paused", "suspended"].contains(told.campaign.state), told.since < tick,
             turnDepth == 0, !isDiskFailing, relay?.lane.inFlight(of: campaign.id).isEmpty ?? true
         {
@@ -97,7 +97,7 @@ extension World {
         if campaign.facts.reason?.lowercased().hasPrefix("unregistered: ") ?? false {
             pushes.acceptedCampaigns.insert(campaign.id)
         }
-        // Who resumes does not want to wait: a few pushes find out.
+        // Resuming ends the app's pauses: a few pushes find out whether the service still wants them.
         pushes.pauses = pushes.pauses.filter { $0.key.app != app }
         let isBetween = campaign.figures.waves.areBetween
         change(campaign) { facts in
@@ -139,7 +139,8 @@ extension World {
 
     func cancel(_ campaign: CampaignRecord) throws -> String? {
         ledger.stirred.insert(campaign.id)
-        // What was in force for everybody stays so; what was not is taken back. It may have come into force in the turn that this comes into.
+        // A version that was in force for every user stays so; any other is taken back. It may have come into force in the turn that this
+        // falls into.
         observeCampaigns(isSure: true)
         if let block = model.block(of: campaign.id) {
             _ = try acting(.campaignCancel) { try relay?.control.cancel(campaign: campaign.id, by: $0) }
@@ -151,9 +152,9 @@ extension World {
             model.campaigns[campaign.id]?.announcement
             ?? app(of: campaign).flatMap { model.newest($0, Self.number(of: campaign.requirement.version.text)) }
         let before = model.announcements
-        // What its store offered while a newer one had taken its place waits still: nobody had let it through.
+        // A version that its store offered while a newer one had taken its place still waits: it was never let through.
         let isWaiting = isWaiting(campaign.app, campaign.requirement.version)
-        // A canary with a moment goes whether that was reached or not, which two clocks leave open.
+        // A canary with a moment is taken back whether that was reached or not, which two clocks leave open.
         let isCanary = place.map { before[$0].requiredFrom != nil && !before[$0].isForAll } ?? false
         if let place, isWaiting || isCanary || !before[place].isUnclear && model.inForceAt(before[place]) == nil {
             model.takeBack(place)
@@ -176,14 +177,14 @@ extension World {
         }
         did(campaign: campaign.id)
         change(campaign) { ($0.cancelledAt, $0.pausedAt, $0.urgentAt) = (nil, nil, nil) }
-        // Who sends it again does not wait for what the service asked for.
+        // Sending it again skips the waits that the service asked for.
         pushes.forgetRetries(of: campaign.id, inFlight: relay?.lane.inFlight(of: campaign.id) ?? [])
         if let app = app(of: campaign) { sentAgainAt[app] = tick }
         return "campaign \(campaign.id) is retried"
     }
 
-    /// The relay says that a campaign is complete. It may be sent again in the same turn, as a reminder, and is seen as completed by nobody:
-    /// what its service had called dead was judged all the same.
+    /// The relay logs that a campaign is complete. A reminder may follow in the same turn, so that the campaign is never seen as completed:
+    /// the tokens that its service had called dead were judged all the same.
     func ended(_ id: String) {
         undisturbed {
             guard let app = told[id]?.campaign.app, let open = try? relay?.store.openCampaigns() else { return }
@@ -192,7 +193,7 @@ extension World {
         }
     }
 
-    /// Waves that were over without a push, as the relay said then, or shows it still.
+    /// Waves that were over without a push, as the relay logged it then or still shows it.
     func emptyWaves(of campaign: CampaignRecord) -> Int {
         let shown = campaign.figures.waves.list.count { $0.endedAt != nil && $0.pushes == 0 }
         return max(emptyWaves[campaign.id] ?? 0, shown)

@@ -9,7 +9,7 @@ import TestStores
 import UpgradeRules
 import WireFormat
 
-/// An event as a receiver has heard of it first.
+/// An event as a receiver first received it.
 struct HeardEvent {
     var id: String
     var type: EventType
@@ -17,25 +17,25 @@ struct HeardEvent {
     /// Its words, which must be the same each time.
     var words: String
     var at: MonotonicTime
-    /// In which life of the relay.
+    /// The life of the relay in which it was first received.
     var life: Int
 }
 
-/// Each change has its row of the audit trail and its event, once and with the right values, whatever dies meanwhile.
+/// Each change has its row of the audit trail and its event, once and with the right values, whatever dies in between.
 extension World {
     // MARK: Acts
 
     /// Notes the object of the act that was done last.
     ///
-    /// - Parameter values: by name: the value that the row must have, where it names it.
+    /// - Parameter values: by name: the value that the row must have, where it has that name.
     func did(object: Int? = nil, campaign: String? = nil, values: [String: String] = [:]) {
         guard let place = acts.indices.last else { return }
         acts[place].object = object.map(Self.text)
         (acts[place].campaign, acts[place].values) = (campaign, values)
     }
 
-    /// The values that the row of a bump must have. A version that another program had written was required before: the row, which has
-    /// differences alone, leaves it out.
+    /// The values that the row of a bump must have. A version that another program had written was required before, so the row leaves it
+    /// out: it holds differences only.
     func values(of bump: VersionBump, _ app: Int, _ version: Int) -> [String: String] {
         let isOutside = model.announcements.contains { $0.app == app && $0.version == version && $0.isOutside }
         var values = isOutside ? [:] : ["required": Self.text(version: version)]
@@ -56,7 +56,8 @@ extension World {
             let after = act.values.isEmpty ? nil : entry.after.flatMap { try? JSONReader.read(Array($0.utf8)) }
             for (name, value) in act.values.sorted(by: { $0.key < $1.key }) {
                 guard let member = after?[name] else {
-                    // A value that was the same before is left out: a version never is, a moment is nearly never by a clock that is right.
+                    // A value that was the same before is left out: this is never a version, and hardly ever a moment by a clock that is
+                    // right.
                     if name == "required" || name == "requiredFrom" && !wasClockSet && act.values["required"] != nil {
                         said.append((name, value, nil))
                     }
@@ -97,7 +98,7 @@ extension World {
             model.broke(
                 "events.once", "event \(event.id) said \(known.words), and is said again as \(words)")
         }
-        // An event that was taken, and not recorded as taken, is sent again.
+        // An event that was taken, but not recorded as taken, is sent again.
         let isExcused =
             known.life != watched.life.number || isDoomed || isDiskFailing
             || diskFailedAt.map { $0 >= known.at } ?? false
@@ -106,7 +107,7 @@ extension World {
         }
     }
 
-    /// It says what its headers and the model say.
+    /// The body must agree with its event and with the model.
     private func judgeBody(_ event: RelayEvent, _ text: SaidText) {
         var expected = ["type": event.type.rawValue]
         if let campaign = event.campaign, let app = app(of: campaign) {
@@ -129,7 +130,7 @@ extension World {
         }
     }
 
-    /// Once, at the end: a receiver was told of each state that a campaign came into, of each force and each withdrawal, once.
+    /// Once, at the end: receivers were notified of each state that a campaign came into, of each force and each withdrawal, once.
     ///
     /// - Parameter entries: the oldest first.
     func judgeEvents(_ entries: [AuditEntry]) {
@@ -153,7 +154,7 @@ extension World {
         let campaigns = campaigns(limit: 1000)
         for campaign in campaigns {
             var expected = states[campaign.id] ?? []
-            // A campaign that is made and superseded in one decision was there before that.
+            // A campaign that is made and superseded in one decision was waiting before that.
             if let first = expected.first.flatMap(CampaignState.init(rawValue:)), first.isFinal {
                 expected.insert("waiting", at: 0)
             }
@@ -186,11 +187,11 @@ extension World {
         for campaign in campaigns {
             let (id, waves) = (campaign.id, campaign.figures.waves.list.count { $0.endedAt != nil })
             var expected: [(EventType, Int)] = [(.waveDone, waves)]
-            // A canary is sent and done again for users who come to it later, or are named in place of others.
+            // A canary begins and ends again for users who come to it later, or who are named in place of other users.
             if campaign.canary?.endedAt != nil, counts[id]?[.canaryDone] == nil {
                 model.broke("events.states", "the canary of campaign \(id) was done, and no receiver was told")
             }
-            // By a clock that was set the time of an event does not show whether the campaign was there.
+            // By a clock that was set, the time of an event does not show whether the campaign existed.
             if !wasClockSet { expected += [(.inForce, forced[id] ?? 0), (.withdrawn, withdrawn[id] ?? 0)] }
             for (type, count) in expected where counts[id]?[type] ?? 0 != count {
                 model.broke(

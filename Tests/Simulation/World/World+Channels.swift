@@ -8,7 +8,7 @@ import RelayStore
 import Telemetry
 import UpgradeRules
 
-/// What the channels say to who asks them, beside each other and beside what people have said.
+/// The answers of the channels, compared with each other and with what people have required.
 extension World {
     func askChannels(_ app: Int) {
         guard let relay else { return }
@@ -25,8 +25,8 @@ extension World {
             model.broke(
                 "channels.differ", "login check of app \(app) says \(shown(login)), /v1/enforce \(shown(proxy))")
         }
-        // An Android app compares version codes, which nothing here names.
-        // Where it asks nobody's system it requires what runs on all that are known: at the least what is asked of the oldest phone.
+        // An Android app compares version codes, which are not named here. The launch document knows no user's system, so it requires the
+        // version that runs on all known systems: at least the one that the oldest phone must have.
         let old = UpgradeRule.User(nil, system: try? Version(Phone.oldSystem))
         let ofOldest = relay.cache.check(key, version: zero, user: old)?.toldAtLogin.map {
             Self.number(of: $0.version.text)
@@ -40,7 +40,7 @@ extension World {
         if let login {
             model.says("the login check", app: app, version: login, user: nil)
         }
-        // Those who are named anywhere, and one who is not.
+        // User 0, and every user who is named anywhere.
         let named = model.announcements.filter { $0.app == app }.compactMap(\.canary).reduce(into: Set([0])) {
             $0.formUnion($1)
         }
@@ -56,15 +56,15 @@ extension World {
         judgeExplanation(app)
     }
 
-    /// Whom a running campaign has pushed to, the login check forces, too.
+    /// The login check also forces the users that a running campaign has pushed to.
     private func judgePushed(_ app: Int, _ check: (Int?) -> Int?) {
         for (campaign, _) in told.values where campaign.app == app && campaign.state == "running" {
             guard let facts = model.campaigns[campaign.id] else { continue }
             let announcement = model.announcements[facts.announcement]
-            // What was taken back may have been pushed before.
+            // A version that was taken back may have been pushed before.
             let isFirst = model.announcements.count { $0.app == app && $0.version == campaign.version } == 1
             guard announcement.isStaged, announcement.isLive, announcement.haltedAt == nil, isFirst else { continue }
-            // Whom it names may have been changed meanwhile, and who was erased is named no more.
+            // Other users may be named since, and an erased user is no longer named.
             let named = announcement.canary
             for phone in phones where phone.app == app && pushes.has(app, token(phone), campaign.version) {
                 guard let user = model.device(app, token(phone))?.user, named?.contains(user) ?? true,

@@ -9,7 +9,7 @@ import RelayStore
 import Telemetry
 import UpgradeRules
 
-/// What is asked after every step.
+/// The checks after every step.
 extension World {
     func check() {
         model.now = milliseconds
@@ -35,7 +35,7 @@ extension World {
         judgeRegistry()
     }
 
-    /// Of a campaign that is over: what left is on its way until its answer is there.
+    /// A campaign that is over still shows the pushes on their way until their answers are there.
     private func judgeInFlight() {
         guard let relay else { return }
         let ended = told.filter { $1.since == tick && ["cancelled", "superseded"].contains($1.campaign.state) }
@@ -49,16 +49,15 @@ extension World {
         }
     }
 
-    /// A store that answers and has halted a rollout for hours: the relay must have heard of it. While its disk fails it can record no
-    /// such thing, and what is in force is what is recorded.
+    /// The relay must know of a rollout that its store, which answers, has shown as halted for hours. While its disk fails, the relay
+    /// cannot record the halt, and the recorded state stays in force.
     private func judgeHalts() {
         for (place, one) in model.announcements.enumerated() {
             let isOpenStill =
                 one.isLive && !one.isDoubted && one.isGated && !one.isReleased && one.offeredAt != nil
                 && one.haltedAt == nil
                 && !one.lostItsGate
-            // What a newer one has taken the place of is in force nowhere, and its store is not asked.
-            // A campaign that had come to its end stays completed.
+            // A superseded version is in force nowhere, and its store is not asked. A campaign that had come to its end stays completed.
             let isSuperseded =
                 model.supersededAt(place) != nil
                 || told.values.contains {
@@ -74,7 +73,7 @@ extension World {
             }
             let since = haltedSince[place] ?? tick
             haltedSince[place] = since
-            // What everybody is offered is asked again by six polls (`GooglePlaySource.editPace`), and a little later.
+            // A version that every user is offered is asked about again within six polls (`GooglePlaySource.editPace`), and a little later.
             if tick - since > .seconds(1800) + .seconds(7 * 60) * settings.setup["every"] {
                 model.broke(
                     one.isForAll ? "inForce.haltUnheard" : "canary.halted",
@@ -84,8 +83,8 @@ extension World {
         }
     }
 
-    /// What another program has written is there to be found, and the relay has looked twice. What may wait for a person shows nothing; where
-    /// the disk has failed since, whoever takes it up tries again after a while.
+    /// The relay must find a version that another program has written within two of its looks. Not judged: a version that may wait for a
+    /// person, which shows nothing, and one that was there when the disk failed, since taking it up is tried again only after a while.
     private func judgeOutside() {
         let longest = Duration.seconds(2 * settings.setup["look"] + 60)
         for app in settings.apps where settings.hasApp[app] && !isDiskFailing {
@@ -101,7 +100,7 @@ extension World {
         }
     }
 
-    /// A running campaign of which nothing has changed for long says why; and with nothing in trouble it does change.
+    /// A running campaign that has not changed for long gives a reason; and where nothing is in trouble, it does change.
     private func judgeStandstill() {
         guard !isDiskFailing else { return quietSince = tick }
         let running = told.filter { $1.campaign.state == "running" }
@@ -112,12 +111,12 @@ extension World {
             let waits = (campaign.counts["pending"] ?? 0) + (campaign.counts["retrying"] ?? 0)
             guard stands > .seconds(2400), waits > 0, !isBetweenWaves else { continue }
             guard let record = try? relay?.store.campaign(id: id), !record.isCanary || record.canary?.endedAt == nil,
-                // What ends in this minute has nothing more to say.
+                // A campaign that ends in this minute gives no reason any more.
                 record.facts.expiresAt > clock.now.wall
             else { continue }
             let reason = relay?.control.status(record).record.facts.reason
             if reason != nil { spokeAt[id] = tick }
-            // What has just ended was why.
+            // A reason that has just ended explains it.
             if reason == nil, tick - (spokeAt[id] ?? known.since) > .seconds(2400) {
                 if !settings.hasApp[campaign.app] {
                     model.broke(
@@ -127,7 +126,7 @@ extension World {
                     model.broke("campaign.silent", "campaign \(id) has stood still for \(stands) and says no reason")
                 }
             }
-            // Longer than the longest that a push is put off by: four hours, and a quarter for the jitter.
+            // Longer than the longest delay of a push: four hours, and a quarter for the jitter.
             let places = [false, true].map { PushPlace(app: campaign.app, isSandbox: $0) }
             guard min(stands, awake(campaign.app, id)) > .seconds(6 * 3600), settings.hasApp[campaign.app],
                 places.allSatisfy({
@@ -143,12 +142,12 @@ extension World {
 
     // MARK: Campaigns
 
-    /// Another whenever anything was written, by whomever.
+    /// A number that differs after any write to the store, by any program.
     var change: Int { storage.writes }
 
-    /// Tells the model of each campaign that is another than when it was seen last.
+    /// Passes to the model each campaign that has changed since it was last seen.
     ///
-    /// - Parameter isSure: whether they are read in any case; else only where anything was written since.
+    /// - Parameter isSure: whether the campaigns are read in any case; else only if anything was written since.
     func observeCampaigns(isSure: Bool = false) {
         guard let relay else { return }
         undisturbed {
@@ -157,7 +156,7 @@ extension World {
             seenChange = change
             var open: [String: String] = [:]
             var records = campaigns(limit: isSure ? 60 : 12)
-            // An old one that is open, or may be again: what superseded it was taken back.
+            // An old campaign that is open, or may be open again because the one that superseded it was taken back.
             let oldest = records.last?.key
             let listed = Set(records.map(\.id))
             let old = told.filter { id, known in
@@ -213,8 +212,8 @@ extension World {
         }
     }
 
-    /// The next wave looks at what the one before has come to, so each device of that has an outcome. What goes to another service, which
-    /// is in trouble, holds up no wave.
+    /// The next wave depends on the results of the one before, so each device of that one has an outcome. Pushes to another service that is
+    /// in trouble hold up no wave.
     private func judgeWaves(of campaign: CampaignRecord, _ app: Int) {
         guard campaign.state == .running, campaign.figures.rounds.isEmpty,
             settings.setup["sandbox", app] + settings.setup["astray", app] == 0,
@@ -225,7 +224,7 @@ extension World {
             "wave \(wave.number + 1) of campaign \(campaign.id) is over, and \(wave.pending) of its devices wait")
     }
 
-    /// As Swift shows such a list, which it asks its mirrors for.
+    /// The text that Swift's reflection would give for such a list.
     private func shown(_ counts: [String: Int64]) -> String {
         "[\(counts.sorted { $0.key < $1.key }.map { "(key: \"\($0.key)\", value: \($0.value))" }.joined(separator: ", "))]"
     }
@@ -235,8 +234,8 @@ extension World {
             && model.campaigns[campaign.id].map { model.supersededAt($0.announcement) == nil } ?? true
     }
 
-    /// A campaign is taken up, by a process or by a person. What a push service refused of it before any had taken a push, or called a
-    /// token dead, may have been the credential's fault, and is in line again.
+    /// A campaign is taken up, by a process or by a person. Its pushes that a service refused, before any service had taken a push or
+    /// called a token dead, may have failed for the credential, and are in line again.
     func owe(_ campaign: CampaignRecord) {
         guard [.running, .paused, .suspended].contains(campaign.state), campaign.figures.counts.rejected > 0,
             !campaign.figures.counts.proveCredential
@@ -244,24 +243,25 @@ extension World {
         owed[campaign.id] = refused(campaign)
     }
 
-    /// A campaign was suspended for its credential: what was refused for that, since a service took anything last, is in line again.
+    /// A campaign was suspended for its credential: the pushes that were refused for that, since a service last took any, are in line
+    /// again.
     private func oweFaults(_ campaign: CampaignRecord) {
         let faults = ["InvalidProviderToken", "PERMISSION_DENIED"]
         guard faults.contains(where: { campaign.facts.reason?.contains($0) ?? false }) else { return }
         owed[campaign.id, default: []].formUnion(refused(campaign).intersection(pushes.faults[campaign.id] ?? []))
     }
 
-    /// Those whose push was refused by a service, as the relay lists them.
+    /// The tokens whose push was refused by a service, as the relay lists them.
     private func refused(_ campaign: CampaignRecord) -> Set<String> {
         let rows = try? relay?.store.deliveries(
             of: campaign.key, DeliveryFilter(state: .rejected), after: 0, limit: 1000)
         return Set((rows ?? []).filter { $0.attempts > 0 }.map(\.token))
     }
 
-    /// A campaign has ended: nobody is refused still whom it owed another push.
+    /// A campaign has ended: no token that it owed another push is still refused.
     private func judgeRefusals(of campaign: CampaignRecord) {
         guard let owed = owed.removeValue(forKey: campaign.id), !rowsWereDeleted else { return }
-        // When its time to live is over, nobody is tried again.
+        // After its time to live no push is tried again.
         if let end = campaign.facts.finishedAt, end >= campaign.facts.expiresAt { return }
         guard let token = owed.intersection(refused(campaign)).min() else { return }
         model.broke(
@@ -285,7 +285,7 @@ extension World {
 
     // MARK: Restarts
 
-    /// What all channels say, and the state of each campaign.
+    /// The answers of the login check, and the state of each campaign.
     func answers() -> [String] {
         guard let relay, let zero = try? Version("0.1") else { return [] }
         return undisturbed {
@@ -303,15 +303,16 @@ extension World {
         }
     }
 
-    /// Whether everybody has an outcome, or may not be pushed any more, such as who logged out or lost the app while a push was on its way or
-    /// waited for its turn: it is the next look, or that push's answer, that ends it, and who starts looks at once.
+    /// Whether every device has an outcome, or may not be pushed any more: for instance, its user logged out or lost the app while a push
+    /// was on its way or waited for its turn. The next look, or that push's answer, ends such a campaign, and a relay that starts looks at
+    /// once.
     private func isThrough(_ campaign: CampaignRecord) -> Bool {
         guard campaign.state == .running, !campaign.isCanary, campaign.figures.isPlanned, let app = app(of: campaign),
             campaign.figures.waves.list.allSatisfy({ $0.begunAt != nil })
         else { return false }
         let counts = campaign.figures.counts
-        // What was refused before a service had taken anything is in line again after a start, and may not be pushed any more, either. Of a
-        // block the model does not know whom it is still for: it is through in each case.
+        // Pushes that were refused before a service had taken any are in line again after a start, and may not be pushed any more, either.
+        // The model does not know the devices that a block is still for, so a block is through in each case.
         let recalled = campaign.requirement.kind == .blocked || counts.proveCredential ? 0 : counts.rejected
         guard counts.pending + counts.retrying + recalled > 0 else { return true }
         let rows = (try? relay?.store.deliveries(of: campaign.key, DeliveryFilter(), after: 0, limit: 1000)) ?? []

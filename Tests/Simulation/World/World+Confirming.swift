@@ -4,11 +4,11 @@ import RelayDaemon
 import RelayEngine
 import RelayStore
 
-/// People who looked some steps ago, and act by what they were shown then.
+/// People who act by what they were shown some steps ago.
 extension World {
-    /// What somebody has looked at.
+    /// A person's look at a campaign, or at an app.
     struct Look {
-        /// nil: what a release of the app would let through.
+        /// nil: the look was at what a release of the app would let through.
         var campaign: CampaignKey?
         var app: Int
         var shown: Shown
@@ -32,7 +32,7 @@ extension World {
         return "somebody looks at \(look.campaign.map { "campaign \($0.row)" } ?? "app \(look.app)")"
     }
 
-    /// What was shown may hold no more: then nothing is done, and else it is.
+    /// An act by what was shown: refused if that no longer holds, else done.
     func actByLook(_ first: Int, _ second: Int) throws -> String? {
         guard let relay, !looks.isEmpty else { return nil }
         let look = looks[first % looks.count]
@@ -67,12 +67,13 @@ extension World {
         case 1, 2: return try resume(campaign)
         case 3: return campaign.state.isFinal ? try retry(campaign) : try release(campaign)
         default:
-            // Done before, it changes nothing, and no row says so.
+            // A second cancel changes nothing and has no row in the audit trail.
             return campaign.state == .cancelled ? nil : try cancel(campaign)
         }
     }
 
-    /// What a person would call another thing than was shown; nil: nothing. By rules of its own: this is what holds those of the relay.
+    /// The first difference that a person would see between what was shown and what is; nil: none. By rules of its own, which the relay's
+    /// rules are compared with.
     private static func change(_ shown: Shown, _ now: Shown) -> String? {
         for (fact, value) in shown.facts.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             let current = now.facts[fact] ?? .nothing

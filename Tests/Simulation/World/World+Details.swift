@@ -5,9 +5,9 @@ import RelayStore
 import UpgradeRules
 import WireFormat
 
-/// What phones are, beside their version, and what people correct by hand.
+/// The properties of phones other than their version, and corrections by hand.
 extension World {
-    /// `PATCH` of what a person or a login service knows: the rest stays.
+    /// `PATCH` of the fields that a person or a login service knows: the others stay.
     func patch(_ place: Int, _ number: Int) throws -> String? {
         guard let relay else { return nil }
         let phone = phones[place]
@@ -30,7 +30,7 @@ extension World {
         return "of phone \(phone.number) of app \(phone.app) somebody corrects \(body)"
     }
 
-    /// A body, and what it says.
+    /// A body, and the fields that it sets.
     private static func patches(_ phone: Phone, _ number: Int) -> (String, DeviceWord) {
         var word = DeviceWord()
         func quoted(_ text: String?) -> String { text.map { "\"\($0)\"" } ?? "null" }
@@ -60,15 +60,15 @@ extension World {
         }
     }
 
-    /// Its app has registered it: its token lives, as far as anybody knows.
+    /// The patch counts as a registration by its app: the token lives, as far as is known.
     private func isAliveAgain(_ phone: Phone) {
-        // From now on it is one that a campaign before may have left out, as a phone that registers is.
+        // An earlier campaign may leave it out from now on, as it may a phone that registers.
         if pushes.calledDead.contains("\(phone.app)/\(token(phone))") { model.changed(phone.app, token(phone)) }
         pushes.calledDead.remove("\(phone.app)/\(token(phone))")
         model.calledDead.remove("\(phone.app)/\(token(phone))")
     }
 
-    /// A phone has another system, or its user another country, and says so.
+    /// A phone gets another system, or its user another country, and reports it.
     func moveOn(_ place: Int, _ number: Int) throws -> String? {
         let before = phones[place]
         guard before.isInstalled else { return nil }
@@ -91,7 +91,7 @@ extension World {
             "phone \(phone.number) of app \(phone.app) has the system \(phone.system ?? "unknown") and is in \(phone.country ?? "no country")"
     }
 
-    /// A user has one more phone, of either app, a developer's now and then.
+    /// A user gets one more phone, of either app, now and then a developer's.
     func buyPhone(_ first: Int, _ second: Int) throws -> String? {
         let app = first % settings.apps.count
         guard phones.count < settings.apps.count * (settings.setup["devices"] + 3), !phones.isEmpty else { return nil }

@@ -4,11 +4,11 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
-/// What `users explain` says of each channel is what that channel answers itself.
+/// `users explain` must give for each channel the answer of that channel.
 extension World {
-    /// Of one user at a time, another each time, and in one history of eight: an explanation reads all that the store has of a
-    /// user, an eighth of a history's time. Where nothing was written since, no configuration was read and no hour has passed, what is
-    /// said is what was said then.
+    /// Judges one user at a time, another each time, and in one history of eight: an explanation reads all that the store has of a user,
+    /// which takes an eighth of a history's time. It stays the same as long as nothing was written, no configuration was read and no hour
+    /// has passed.
     func judgeExplanation(_ app: Int) {
         guard settings.setup["chance"] % 8 == 0 else { return }
         if let known = explained[app], known.change == change, tick - known.at < .seconds(3600) { return }
@@ -19,7 +19,7 @@ extension World {
         let key = settings.key(app)
         undisturbed {
             let explainer = UserExplainer(store: relay.store, versionCache: relay.cache, unknownVersions: .allow)
-            // Where the disk fails nothing is said.
+            // Nothing is explained while the disk fails.
             guard let explanation = try? explainer.explain(telephone, where: { $0 == key }) else { return }
             for device in explanation.apps.flatMap(\.devices) { judge(device, relay, app) }
         }
@@ -55,9 +55,9 @@ extension World {
         if device.launchDocument.says == .mustUpgrade, let content = relay.cache.document(key.app) {
             judge("the launch document", device.launchDocument, SaidText(content).contains(#""minimumVersion":"#))
         }
-        // What is recorded as taken was taken.
+        // A push that is recorded as taken was taken.
         let campaign = device.push.says == .pushed ? device.push.why.split(separator: " ").last.map(String.init) : nil
-        // A device may have the id of one whose row another program has deleted, and its deliveries.
+        // A device may have got the id of a row that another program has deleted, and with it the deliveries.
         if let campaign, !rowsWereDeleted, let facts = model.campaigns[campaign] {
             let number = model.announcements[facts.announcement].version
             judge("the push", device.push, pushes.has(app, registration.token, number))

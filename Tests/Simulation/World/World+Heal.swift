@@ -7,24 +7,24 @@ import RelayStore
 import TestStores
 import UpgradeRules
 
-/// The end of a history: all trouble ends, a patient operator does what states and error texts offer, and then everybody must have
-/// been told and every campaign must be over.
+/// The end of a history: all trouble ends, a patient operator does what states and error texts offer, and then every user must have been
+/// notified and every campaign must be over.
 extension World {
     func heal() {
         journal.step = 0
         guard !script.operations.isEmpty || relay != nil else { return }
         undisturbed { endTrouble() }
         var refusals: [String] = []
-        // A day, where there are hours: whatever is due begins in it.
+        // More than a day where there are hours, so that every due campaign begins within it.
         let rest = Duration.seconds(settings.apps.contains { settings.hours($0) != nil } ? 26 * 3600 : 6 * 3600)
         for round in 0..<20 {
-            // The longest that anything waits for by itself: a day's hold, a retry of four hours, a pause of an hour.
+            // The longest that anything waits by itself: a day's hold, a retry of four hours, a pause of an hour.
             let isHeld = settings.apps.contains { settings.setup["gate", $0] == 1 && settings.setup["hold", $0] > 0 }
             step(round == 0 && isHeld ? .seconds(30 * 3600) : rest)
             var acted = undisturbed { actPatiently(round, &refusals) }
             step(.seconds(60))
             acted = undisturbed { actPatiently(round, &refusals) } || acted
-            // A reminder may have just begun: who waits for its end has more to do then.
+            // A reminder may have just begun, and there is more to do after its end.
             if !acted, round > 2, campaigns().allSatisfy(\.state.isFinal) { break }
         }
         undisturbed {
@@ -62,12 +62,12 @@ extension World {
             model.broke("store.check", "the relay does not take its configuration: \(error)")
         }
         correctEnvironments()
-        // Whoever registers says a version, which speaks for what other programs wrote.
+        // A registration reports a version, which may support the versions that other programs wrote.
         model.doubtAgain()
         relay?.poke()
     }
 
-    /// Where the relay does not try the other environment, the next build says the right one, as the error text asks for.
+    /// Where the relay does not try the other environment, the next build reports the right one, as the error text asks for.
     private func correctEnvironments() {
         for place in phones.indices where phones[place].isAstray && settings.setup["other", phones[place].app] == 0 {
             phones[place].saysSandbox.toggle()
@@ -76,7 +76,7 @@ extension World {
         }
     }
 
-    /// What an operator does who reads states and error texts, and nothing else.
+    /// Acts as an operator who goes by states and error texts, and nothing else.
     ///
     /// - Returns: whether there was anything to do.
     private func actPatiently(_ round: Int, _ refusals: inout [String]) -> Bool {
@@ -101,19 +101,19 @@ extension World {
             }
         }
         for app in settings.apps {
-            // A block waits where the store offers nothing above it: its reason says so.
+            // A block waits where the store offers nothing above it, as its reason shows.
             for block in campaigns() where round > 1 && block.requirement.kind == .blocked && block.state == .waiting {
                 guard self.app(of: block) == app else { continue }
                 attempt { try unblock(app, version: Self.number(of: block.requirement.version.text)) }
             }
-            // It ended with pushes that its service had refused: its counts say so.
+            // It ended with pushes that its service had refused, as its counts show.
             for block in campaigns()
             where block.requirement.kind == .blocked && block.state == .completed && block.figures.counts.rejected > 0 {
                 guard self.app(of: block) == app, round < 3 else { continue }
                 attempt { try retry(block) }
             }
             guard let required = model.required(app) else { continue }
-            // What is required and blocked waits for its block, as the refusal says.
+            // A version that is required and blocked waits for its block, as the refusal explains.
             if isBlocked(app, required.version), said(app) != required.version {
                 attempt { try unblock(app, version: required.version) }
             }
@@ -139,13 +139,13 @@ extension World {
         }
     }
 
-    // MARK: What must hold then
+    // MARK: Promises at the end
 
-    /// Phones that had to be told of a requirement and were not. Who changed since it was asked for may have been told at login.
+    /// Phones that a requirement had to reach and did not. Phones that changed since it was asked for may have been notified at login.
     func untold(_ app: Int, _ required: Announcement) -> [Phone] {
         phones.filter { phone in
             guard phone.app == app, phone.isInstalled, let state = model.device(app, token(phone)) else { return false }
-            // Whom the service called dead has had his answer.
+            // A phone that the service called dead has had its answer.
             return model.mayBePushed(app, token(phone), for: required.version)
                 && !pushes.calledDead.contains("\(app)/\(token(phone))")
                 && state.since < required.askedAt && !pushes.has(app, token(phone), required.version)
@@ -160,7 +160,7 @@ extension World {
         for app in settings.apps {
             guard let required = model.required(app) else { continue }
             let said = said(app)
-            // Of two asks before a look nobody knows which the cancelled campaign was of.
+            // After two asks before one look, the cancelled campaign may belong to either.
             if required.isUnclear, model.campaigns.values.contains(where: { $0.cancelledAt != nil }) { continue }
             if said != required.version {
                 let words = refusals.isEmpty ? "" : "; an operator was told: \(refusals.joined(separator: " | "))"
@@ -178,7 +178,7 @@ extension World {
             judgeTold(app, required, campaigns, refusals)
         }
         for campaign in campaigns where !campaign.state.isFinal {
-            // One that has just begun to remind has not had the time to end.
+            // A campaign that has just begun to remind has not had the time to end.
             if let round = campaign.figures.rounds.last, round.kind == .reminder,
                 milliseconds - round.begunAt.milliseconds < 12 * 3_600_000
             {
@@ -203,13 +203,13 @@ extension World {
             self.app(of: $0) == app && Self.number(of: $0.requirement.version.text) == required.version
                 && $0.requirement.kind != .blocked
         }
-        // A person wanted it so.
+        // A person cancelled it.
         guard !own.contains(where: { model.campaigns[$0.id]?.cancelledAt != nil }) else { return }
-        // Of a campaign whose deliveries were pruned nobody knows any more who was told.
+        // A campaign whose deliveries were pruned no longer shows whom it reached.
         let isForgotten = own.allSatisfy { $0.state == .superseded } || refusals.contains { $0.contains("were pruned") }
         guard !pushes.wasPruned || !isForgotten else { return }
         let untold = untold(app, required).filter { phone in
-            // Who was retired is judged there.
+            // Retired devices are judged in `judgeTokens`.
             (try? relay?.store.device(settings.key(app), token: token(phone)))??.retiredAt == nil
         }
         guard let first = untold.first else { return }
@@ -219,7 +219,7 @@ extension World {
         if own.isEmpty {
             model.broke("campaign.none", text)
         } else if own.contains(where: { !$0.state.isFinal }) {
-            // Judged as what does not end.
+            // Judged as a campaign that does not end.
             return
         } else if refusals.isEmpty {
             model.broke("everybody.told", text)
@@ -242,8 +242,8 @@ extension World {
             else { continue }
             var counted = CampaignCounts()
             for row in rows { counted[row.state] += 1 }
-            // Who changes hands between two waves may be counted by both until the last of them is over, and no count is kept of such: it is
-            // over in a campaign that has come to its end before its time to live was over.
+            // A device that changes hands between two waves may be counted by both until the last wave is over, and such devices are not
+            // counted separately. The last wave is over in a campaign that completed before the end of its time to live.
             let hasExpired = campaign.facts.finishedAt.map { $0 >= campaign.facts.expiresAt } ?? false
             let isBetween = !campaign.figures.waves.isEmpty && wasMoved && (campaign.state != .completed || hasExpired)
             if counted != campaign.figures.counts, !isBetween {
@@ -257,20 +257,21 @@ extension World {
                 )
             }
         }
-        // Whose device another program has deleted, nobody knows as the user of anything.
+        // Once another program has deleted a device, its user is unknown.
         for user in model.erased.keys.sorted()
         where !rowsWereDeleted && !model.devices.values.contains(where: { $0.last?.user == user }) {
             judgeErasure(user)
         }
     }
 
-    /// What was never sent to a device is not listed once that is removed, or is in the other environment.
+    /// Whether a device of the campaign's app was removed, or may be in the other environment: pushes that were never sent to such a device
+    /// are not listed.
     private func isAnybodyRemoved(_ campaign: CampaignRecord) -> Bool {
         guard let app = app(of: campaign), settings.setup["astray", app] == 0 else { return true }
         return model.devices.contains { $0.key.hasPrefix("\(app)/") && $0.value.contains { !$0.isRegistered } }
     }
 
-    /// Before a person says that a campaign is to go on all the same: nobody is retired by a mad service.
+    /// A mad service has retired no device. Judged before a person lets a campaign go on all the same.
     func judgeMadness() {
         let mad = pushes.mad
         guard !mad.isEmpty, let relay else { return }
@@ -292,7 +293,7 @@ extension World {
             let name = "\(phone.app)/\(token(phone))"
             guard let state = model.device(phone.app, token(phone)), state.isRegistered else { continue }
             guard let device = try? relay.store.device(settings.key(phone.app), token: token(phone)) else {
-                // Who was called dead is forgotten in time, if rightly.
+                // A device that was rightly called dead is forgotten in time.
                 if pushes.calledDead.contains(name), pushes.wasPruned {
                     if mad.contains(name) {
                         model.broke(
@@ -322,7 +323,7 @@ extension World {
                 }
             }
             let version = device.registration.version.map { Self.number(of: $0.text) }
-            // Which of two words is the later one a clock that was set cannot tell.
+            // A clock that was set does not show which of two reports is the later one.
             if let own = state.version, version.map({ $0 < own }) ?? true, !wasClockSet {
                 model.broke(
                     "registry.overruled",

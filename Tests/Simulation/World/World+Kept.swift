@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 
-/// What the relay's store keeps of the last answer of an app's store, as far as anybody outside can tell.
+/// The part of an app store's last answer that the relay's store keeps, as far as it can be known from outside.
 struct KeptAnswer {
-    /// When it came last; before the first: never.
+    /// When the last answer came; -1: never.
     var at: Int64 = -1
-    /// What it was told before that moment.
+    /// The store as it had answered before that moment.
     var before = StoreTruth()
-    /// Whether it could be written.
+    /// Whether the answer could be written.
     var isSure = true
-    /// What the App Store's lookup shows to everybody, and since when the relay knows so at the latest.
+    /// The version that the App Store's lookup shows to all users, and since when, at the latest, the relay has known it.
     var shown: (version: Int, since: Int64)?
 }
 
-/// A kill takes nothing of what the stores have said, but for what could not be written.
+/// A kill loses none of the stores' answers, except those that could not be written.
 extension World {
-    /// A store answers now; what it had told is in `toldStores` still.
+    /// A store answers now; its earlier answer is still in `toldStores`.
     func keepsAnswer(_ app: Int, _ told: StoreTruth) {
-        // What it could not write it writes within half a minute after the disk works again (`EvidenceKeeper`).
+        // An answer that could not be written is written within half a minute after the disk works again (`EvidenceKeeper`).
         let isWritable = !isDiskFailing && !isDying && (diskFailedAt.map { tick - $0 > .seconds(30) } ?? true)
         if kept[app].at != milliseconds { kept[app].before = toldStores[app] }
         (kept[app].at, kept[app].isSure) = (milliseconds, isWritable)
@@ -32,7 +32,7 @@ extension World {
             if kept[app].shown?.since == milliseconds { kept[app].shown = nil }
             let minimum = settings.minimumPercent(app)
             model.forgetOffers(of: app) { version in
-                // It may know of the last answer or of the one before.
+                // The relay may know the last answer or the one before.
                 kept[app].before.verdict(on: version, minimum: minimum) == .open
                     && toldStores[app].verdict(on: version, minimum: minimum) != .open
             }
@@ -40,7 +40,7 @@ extension World {
         }
     }
 
-    /// The wait after the lookup has shown a version, which nobody dates but the relay, ends when it must: whatever was killed meanwhile.
+    /// The wait after the lookup has shown a version, which only the relay dates, ends when it must, whatever was killed in between.
     func judgeHolds() {
         guard !wasClockSet, !isDiskFailing, !isDoomed, tick - quietSince > .seconds(2 * 3600) else { return }
         for app in settings.apps {

@@ -3,7 +3,7 @@ import RelayEngine
 import RelayStore
 import TestStores
 
-/// Another relay takes a campaign over, and gives it back before anybody looks: whoever had it records nothing more of it.
+/// Another relay takes a campaign over, and gives it back before the next check: the one before records nothing more of it.
 extension World {
     func takeOver(_ number: Int) throws -> String? {
         guard ledger.taken == nil, let relay, !isDiskFailing, !isDoomed, !isBack else { return nil }
@@ -23,7 +23,7 @@ extension World {
         try relay?.store.inspect("SELECT commits FROM campaign_run WHERE campaign_id = \(campaign)").first?.first ?? ""
     }
 
-    /// The other one is gone, and has sent nothing.
+    /// Gives the campaign back: the other relay is gone, and has sent nothing.
     func giveBackCampaign() {
         guard let taken = ledger.taken else { return }
         ledger.taken = nil

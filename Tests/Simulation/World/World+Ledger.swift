@@ -3,7 +3,7 @@ import RelayEngine
 import RelayStore
 import TestStores
 
-/// The relay's ledger, against what the push services said.
+/// The relay's ledger, compared with the answers of the push services.
 extension World {
     /// A batch is back, with how each of its requests ended.
     func ended(_ ends: [SeenEnd]) {
@@ -34,7 +34,7 @@ extension World {
         model.learn(answer, of: end.push.campaign, isOneOfTwo: triesOther(app), isSure: isSure)
     }
 
-    /// The process died: what was back may have been recorded, and what a campaign was stopped for is in line again.
+    /// The process died: outcomes that were back may have been recorded, and pushes that a campaign was stopped for are in line again.
     func ledgerDied() {
         for end in ledger.back { learn(end, isSure: false) }
         (ledger.back, ledger.isKnown) = ([], true)
@@ -52,18 +52,18 @@ extension World {
         }
     }
 
-    /// Whatever goes on begins anew.
+    /// Every campaign that is not over begins anew.
     func stirLedgers() {
         for (id, known) in told where !known.campaign.isOver { ledger.stirred.insert(id) }
     }
 
-    /// The same version is asked for again. Where its text is another then, a campaign that is being sent stops, and begins anew with that one:
-    /// a refusal that comes back after the stop suspends nothing, for what it complains of may have been mended since, and a push that was
-    /// refused before a service had taken any is in line again (`CampaignLifecycle`).
+    /// The same version is asked for again. If its text differs, a campaign that is being sent stops, and begins anew with that text: a
+    /// refusal that comes back after the stop suspends nothing, since its cause may have been mended, and a push that was refused before a
+    /// service had taken any is in line again (`CampaignLifecycle`).
     func reworded(_ app: Int, _ version: Int, to text: String?) {
         guard let place = model.newest(app, version), model.announcements[place].text != text else { return }
         model.announcements[place].text = text
-        // It may have begun in the turn that this comes into.
+        // The campaign may have begun in the turn that this falls into.
         observeCampaigns(isSure: true)
         for (id, facts) in model.campaigns
         where facts.announcement == place && told[id]?.campaign.state == "running" {
@@ -71,23 +71,23 @@ extension World {
         }
     }
 
-    /// A campaign is told to be another than before.
+    /// The relay shows a campaign that has changed.
     func noteLedger(of campaign: ToldCampaign, _ before: ToldCampaign?) {
         ledger.changed.insert(campaign.id)
-        // One that was over begins anew when it reminds: what a service refused of it, having taken nothing, is in line again.
+        // A campaign that was over begins anew when it reminds: pushes that a service refused, having taken none, are in line again.
         let isReopened = before?.isOver ?? false && !campaign.isOver
         if isReopened || ["paused", "suspended", "superseded"].contains(campaign.state) {
             ledger.stirred.insert(campaign.id)
         }
     }
 
-    /// Outcomes that are left out are those of a campaign that was another relay's, or was pruned.
+    /// Outcomes are left out only for a campaign that was another relay's, or was pruned.
     func noteLate(_ message: String, _ fields: [(String, String)]) {
         guard message == "outcomes that came too late for their campaign are left out",
             let campaign = fields.first(where: { $0.0 == "campaign" })?.1
         else { return }
         ledger.comesLate(campaign)
-        // Nor is what the service wants to be waited for.
+        // The waits that the service asked for are left out, too.
         let ids = Set(ledger.back.filter(\.isLate).map(\.push.id))
         pushes.retries = pushes.retries.filter { !ids.contains($0.key) }
         guard !ledger.fenced.contains(campaign), !pushes.wasPruned, !ledger.wasPutBack, !rowsWereDeleted
@@ -95,7 +95,7 @@ extension World {
         model.broke("lease.own", "outcomes of campaign \(campaign) are left out, and nobody else has had it")
     }
 
-    /// Each list of deliveries of which anything may be another.
+    /// Compares each list of deliveries that may have changed.
     func judgeLedgers() {
         noteRetired()
         guard ledger.isKnown, !isBack, !isDiskFailing, let relay, !ledger.changed.isEmpty else { return }
@@ -142,7 +142,7 @@ extension World {
 
     // MARK: Dead tokens
 
-    /// Tokens that the registry says are dead.
+    /// Notes the tokens that are dead in the registry.
     private func noteRetired() {
         let mark = registryMark
         guard !model.everDead.isEmpty, mark != ledger.retiredRead, let relay else { return }
@@ -160,7 +160,7 @@ extension World {
         (ledger.retiredSince, ledger.retiredRead) = (since, mark)
     }
 
-    /// A device that the registry knows as dead is left out.
+    /// A device that is dead in the registry gets no push.
     func judgeDead(_ push: SeenPush) {
         guard let since = ledger.retiredSince["\(push.app)/\(push.token)"], let relay,
             tick - since > .milliseconds(Model.batchGrace),
@@ -172,12 +172,12 @@ extension World {
 
     // MARK: In order
 
-    /// A reader of the store between two writes, or after a kill there, sees no outcome without the suspension that it caused: no push that a
-    /// service has refused is in line again while its campaign runs on.
+    /// A reader of the store between two writes, or after a kill there, sees no outcome without the suspension that it caused: no push that
+    /// a service has refused is in line again while its campaign runs on.
     func judgeOrder() {
         guard ledger.mayStop, storage.writes != ledger.orderChange, let relay, !isBack else { return }
         ledger.orderChange = storage.writes
-        // The main service alone stops the campaign.
+        // Only the main service stops the campaign.
         let query = """
             SELECT DISTINCT c.public_id, d.reason FROM campaign AS c JOIN delivery AS d ON d.campaign_id = c.id
             WHERE c.state = 'running' AND d.state = 3 AND d.environment = 0 AND d.next_attempt_at <= d.updated_at

@@ -8,9 +8,9 @@ import RelayStore
 import UpgradeRules
 import WireFormat
 
-/// One way in which the lines of a list may have changed a device, and what the summary counts of them then.
+/// One way in which the lines of a list may have changed a device, and what the summary counts for it.
 private struct ListCourse {
-    /// nil: there is none with the token.
+    /// nil: no device has the token.
     var device: RegistryDevice?
     var counts = UpsertCounts()
 
@@ -29,10 +29,10 @@ private struct ListCourse {
     }
 }
 
-/// Lists of devices as other programs write them: columns in any order, tokens twice, empty cells, lines that cannot be read, and what was
-/// true weeks ago.
+/// Lists of devices as other programs write them: columns in any order, tokens twice, empty cells, unreadable lines, and states of weeks
+/// ago.
 extension World {
-    /// A line, and what it says.
+    /// A line, and the fields that it sets.
     fileprivate struct Line {
         enum Fault: CaseIterable { case none, noToken, badVersion, badTime, tooLong, otherApp }
 
@@ -42,7 +42,7 @@ extension World {
         var fault = Fault.none
     }
 
-    /// A back end's list is taken over, in CSV or NDJSON. Nothing in it is newer than it says.
+    /// A back end's list is imported, in CSV or NDJSON. Nothing in it is newer than it claims.
     func importList(_ first: Int, _ second: Int) throws -> String? {
         guard let relay, !phones.isEmpty else { return nil }
         var dice = SeededGenerator(seed: UInt64(first * 1000 + second))
@@ -52,15 +52,15 @@ extension World {
         let columns = below(1 << 16)
         var lines: [Line] = []
         for _ in 0..<(2 + below(5)) {
-            // The same token again, now and then, as whoever's it was before.
+            // Now and then one fixed phone, so that its token may come twice.
             let phone = below(4) == 0 && !lines.isEmpty ? phones[first % phones.count] : phones[below(phones.count)]
             lines.append(line(of: phone, columns: isCSV ? columns : below(1 << 16), below))
             guard below(8) == 0 else { continue }
             let fault = Line.Fault.allCases[below(Line.Fault.allCases.count)]
-            // A column is every line's.
+            // A CSV list has a column in all lines or in none, so a bad version needs that column.
             lines[lines.count - 1].fault = fault == .badVersion && isCSV && columns >> 1 & 1 == 0 ? .noToken : fault
         }
-        // A cell for each of them.
+        // If one line has the environment, each line has a cell for it.
         if isCSV, lines.contains(where: { !$0.word.isSandbox.isNothing }) {
             for place in lines.indices where lines[place].word.isSandbox.isNothing {
                 lines[place].word.isSandbox = .says(nil)
@@ -106,28 +106,28 @@ extension World {
         return "a list of \(lines.count) lines, \(refused) of them refused, is taken over:\n\(text)"
     }
 
-    /// The model takes the lines, and the relay's summary says what became of them.
+    /// Passes the lines to the model, and compares the result with the relay's summary.
     private func judgeList(_ counts: UpsertCounts, _ tried: UpsertCounts?, of lines: [Line]) {
         var courses: [String: [ListCourse]] = [:]
         for line in lines {
             let key = registryKey(line.app, line.token)
-            // All of the list is taken at once: no token dies between two of its lines.
+            // The whole list is taken at once: no token dies between two of its lines.
             let known = courses[key] ?? coursesBefore(key)
             courses[key] = known.map { $0.after(line.word, at: clock.now.wall.milliseconds) }
             happens(.record(line.word), to: line.app, line.token)
             let after = model.registry.states(key)
             if line.word.deadSince != nil, after.contains(where: { $0?.dead != nil }) {
                 pushes.calledDead.insert(key)
-                // Its back end says so, whatever a mad service does.
+                // Its back end reports it as dead, whatever a mad service does.
                 pushes.acceptedTokens.insert(key)
                 model.everDead.insert(key)
             }
-            // Whose number a list has is known again, also where a later line of it says otherwise.
+            // A user whose number is in a list is known again, even if a later line of the list names another.
             if case .says(let telephone?) = line.word.telephone, let user = Phone.user(telephone) {
                 model.erased[user] = nil
             }
         }
-        // What becomes of one device has no bearing on what becomes of another.
+        // The result for one device has no bearing on that for another.
         let expected = courses.values.reduce([UpsertCounts()] as Set) { sums, courses in
             Set(
                 sums.flatMap { sum in
@@ -149,18 +149,18 @@ extension World {
         }
     }
 
-    /// What the device of a token may be before a list is taken over.
+    /// The possible states of a token's device before a list is imported.
     private func coursesBefore(_ key: String) -> [ListCourse] {
         if pushes.calledDead.contains(key) { model.registry.mayHaveDied(key) }
         return model.registry.states(key).flatMap { device in
             guard var early = device, early.diedUnseen else { return [ListCourse(device: device)] }
-            // It may have died so early that it lives again by a line that says it registered later.
+            // It may have died so early that a line with a later registration revives it.
             (early.dead, early.diedUnseen) = (early.registered, false)
             return [ListCourse(device: device), ListCourse(device: early)]
         }
     }
 
-    /// - Parameter columns: a bit for each that the line has.
+    /// - Parameter columns: a bit for each column that the line has.
     private func line(of phone: Phone, columns: Int, _ below: (Int) -> Int) -> Line {
         func has(_ column: Int) -> Bool { columns >> column & 1 == 1 }
         var line = Line(app: phone.app, token: token(phone), word: DeviceWord())
@@ -175,7 +175,7 @@ extension World {
             line.word.system = .says([phone.system.map(Self.tenths), 148, 152, 161, nil][below(5)])
         }
         if has(3) { line.word.country = .says([phone.country, "CN", "JP", nil][below(4)]) }
-        // Who is not known, or was forgotten, would be production's.
+        // A device that is unknown, or was forgotten, would be production's.
         if has(4) || phone.saysSandbox {
             line.word.isSandbox = .says(phone.saysSandbox ? true : below(2) == 0 ? false : nil)
         }
@@ -190,9 +190,9 @@ extension World {
         return line
     }
 
-    // MARK: Their texts
+    // MARK: Texts
 
-    /// By column, in the product's order; nil: an empty cell. What the line does not have is not there.
+    /// By column, in the product's order; nil: an empty cell. Columns that the line does not have are missing.
     private func cells(_ line: Line) -> [(column: DeviceField, text: String?)] {
         let (key, word) = (settings.key(line.app), line.word)
         var cells: [(DeviceField, String?)] = [
@@ -220,7 +220,7 @@ extension World {
         return cells
     }
 
-    /// - Parameter isOdd: with capitals where they make no difference, and escapes.
+    /// - Parameter isOdd: whether it is in reverse order, with escapes, and with capitals where they make no difference.
     private func json(_ line: Line, _ isOdd: Bool) -> String {
         var members = cells(line).map { column, text in
             let isUpper = isOdd && (column == .country || column == .environment || column == .platform)
@@ -243,7 +243,7 @@ extension World {
         if below(2) == 0 { names.reverse() }
         let isOdd = below(2) == 0
         var text = isOdd ? "\u{FEFF}" : ""
-        // A column of theirs, which means nothing here.
+        // A column of the other program, which means nothing here.
         text += (names.map(\.name) + (isOdd ? ["level"] : [])).joined(separator: mark) + "\r\n"
         for (line, row) in zip(lines, rows) {
             var cells = names.map { name in isOdd ? "\"\(row[name] ?? "")\"" : row[name] ?? "" }

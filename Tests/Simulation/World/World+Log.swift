@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Telemetry
 
-/// What the relay says in its log.
+/// The relay's log.
 extension World {
     func logged(_ level: LogLevel, _ message: StaticString, _ fields: Log.Fields) {
         journal.reach("log: \(message)")
@@ -13,7 +13,7 @@ extension World {
         }
         noteOutage(message.description, fields)
         noteLate(message.description, fields)
-        // All that is sent stops and begins anew: what was on its way speaks for no campaign, and is sent once more.
+        // All sending stops and begins anew: pushes on their way count for no campaign, and are sent once more.
         if message.description == "the clock was set back" { stirLedgers() }
         if message.description == "a wave is done", let campaign = fields.first(where: { $0.0 == "campaign" })?.1,
             fields.count(where: { ["accepted", "failed", "retrying"].contains($0.0) && $0.1 == "0" }) == 3

@@ -5,12 +5,12 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
-/// What each operation does to the relay, and what the model is told of it.
+/// The effect of each operation on the relay, and what the model learns of it.
 extension World {
     func perform(_ operation: Operation, _ prefix: String) {
         model.now = milliseconds
         guard relay != nil else { return }
-        // Who resumes or retries does not want to wait, and a reload forgets.
+        // A person who resumes or retries does not wait for an outage, and a reload forgets it.
         if operation.kind != .pass { outages = [:] }
         stirLedgers(by: operation.kind)
         defer { model.doubtAgain() }
@@ -20,8 +20,8 @@ extension World {
             note(prefix + text)
         } catch {
             journal.reach("refused: \(operation.kind.rawValue)")
-            // A rule of the schema is no answer to a person: what may not be is refused in words, by what knows why. Another program has
-            // no other answer.
+            // A constraint of the schema is no answer to a person: the component that knows the reason must refuse in words. Only another
+            // program gets no other answer.
             if let error = error as? StoreError, error.code == .conflict, operation.kind != .otherProgram,
                 !isDiskFailing, !rowsWereDeleted
             {
@@ -31,12 +31,12 @@ extension World {
         }
     }
 
-    /// Without what is another in each process.
+    /// The text without what differs between processes.
     func plain(_ error: any Error) -> String {
         storage.plain("\(error)")
     }
 
-    /// - Returns: what was done, for the story; nil: nothing.
+    /// - Returns: the act, for the story; nil: nothing was done.
     private func act(_ operation: Operation) throws -> String? {
         let (first, second) = (operation.first, operation.second)
         let app = first % settings.apps.count
@@ -96,10 +96,10 @@ extension World {
         return max(highest, required) + 1 + number % 2
     }
 
-    /// Now and then a machine says a number that somebody has mistyped.
+    /// Now and then a machine sends a mistyped version.
     func slip(_ version: Int, _ number: Int) -> Int { number >= 940 ? version + 60 : version }
 
-    /// One to three of the app's users, and now and then somebody whom nobody knows.
+    /// One to three of the app's users, and now and then one that no device has.
     private func canary(_ app: Int, _ number: Int) -> Set<Int> {
         let users = phones.filter { $0.app == app }.compactMap(\.user)
         guard !users.isEmpty else { return [999] }
@@ -133,7 +133,7 @@ extension World {
         {
             model.announcements[place].minimumAt = model.announcements[place].minimumAt ?? milliseconds
         }
-        // Other users are named, as long as it is for named users alone.
+        // Other users are named, as long as the version is for named users alone.
         if !rose, let canary, let place = model.newest(app, version), model.announcements[place].isLive,
             model.announcements[place].canaryReleasedAt == nil, model.announcements[place].canary != nil
         {
@@ -147,24 +147,24 @@ extension World {
         return "\(source) requires \(World.text(version: version)) of app \(app)\(to)\(rose ? "" : ": nothing rises")"
     }
 
-    /// When a version is to come into force at the earliest, from now; nil: at once. What is asked for already keeps its moment.
+    /// The time from now until a version may come into force; nil: at once. A version that is already required keeps its moment.
     private func moment(_ app: Int, _ version: Int) -> Duration? {
         let isNew = model.newest(app, version).map { !model.announcements[$0].isLive } ?? true
-        // By which of two clocks a moment is reached no promise says.
+        // There is no promise by which of two clocks a moment is reached.
         guard settings.setup["moment", app] == 1, isNew, model.isClockRight else { return nil }
         return [nil, .seconds(600), .seconds(7200), .seconds(40 * 3600)][version % 4]
     }
 
-    /// - Returns: whether what is required rose.
+    /// - Returns: whether the required version rose.
     @discardableResult
     func apply(
         _ bump: VersionBump, _ app: Int, canary: Set<Int>?, source: String, receipt: WebhookReceipt? = nil,
         isMeant: Bool = true
     ) throws -> Bool {
         guard let relay else { return false }
-        // Whom it names is known again.
+        // A user whom it names is known again.
         for user in canary ?? [] { model.erased[user] = nil }
-        // What another program wrote is looked at before what this says.
+        // The relay looks at the versions that another program wrote before it takes this bump.
         model.doubtAgain()
         let applied = try acting(
             .versionBump, by: receipt == nil ? .token : .webhook, via: source, changes: Self.hasRisen
@@ -178,7 +178,7 @@ extension World {
             // The same version again for other users: they are of its canary, too.
             if let canary, let place = model.newest(app, Self.number(of: required.text)), bump.required == required {
                 model.announcements[place].canary?.formUnion(canary)
-                // Nobody has looked yet at what another program wrote: it is what this says of it.
+                // The relay has not looked yet at the version that another program wrote: this bump names its users.
                 if model.announcements[place].isOutside, model.announcements[place].noticedAt == nil {
                     (model.announcements[place].canary, model.announcements[place].isUnclear) = (canary, true)
                 }
@@ -204,13 +204,13 @@ extension World {
         return true
     }
 
-    /// The model learns what was asked for.
+    /// The model learns which version was asked for.
     func asked(
         _ app: Int, _ version: Int, canary: Set<Int>? = nil, isOutside: Bool = false, isOfFile: Bool = false
     ) {
         var announcement = Announcement(
             app: app, version: version, askedAt: milliseconds, isGated: settings.isGated(app))
-        // Only the lookup is held by hours.
+        // Only the App Store's lookup is held for hours.
         announcement.hold =
             settings.setup["gate", app] == 1 && !settings.isAndroid(app)
             ? Int64(settings.setup["hold", app]) * 3_600_000 : 0
@@ -224,11 +224,11 @@ extension World {
             announcement.isUnclear = !announcement.isHeld && isDoubted == nil
         }
         announcement.lostItsGate = announcement.isGated && !settings.hasApp[app]
-        // The relay may know already that its store offers it.
+        // The relay may already know that its store offers it.
         if announcement.isGated, toldStores[app].verdict(on: version, minimum: settings.minimumPercent(app)) == .open {
             (announcement.offeredAt, announcement.isOfferSure) = (milliseconds, isToldSure[app])
         }
-        // What a file has said of it, and the relay has not read, says nothing more; nor does what waits for a person above it.
+        // The same version in a file that the relay has not read no longer counts; nor does a version above it that waits for a person.
         for place in model.announcements.indices where !isOutside && model.announcements[place].app == app {
             let other = model.announcements[place]
             if other.version == version || other.version > version && (other.isDoubted || other.isUnclear) {
@@ -238,7 +238,7 @@ extension World {
         model.announcements.append(announcement)
     }
 
-    /// A source raised a version, or what a policy made of it. No machine asks for what was withdrawn.
+    /// A source raised a version, or the version that a policy derived from it. No machine asks for a withdrawn version.
     func machineAsked(_ app: AppKey, _ required: String) {
         guard let app = settings.apps.first(where: { settings.key($0) == app }) else { return }
         let version = Self.number(of: required)
@@ -251,15 +251,16 @@ extension World {
                 "inForce.implausible",
                 "a source has raised \(required) of app \(app), and nobody has said that it is meant")
         }
-        // What somebody wrote into a file is asked for when the relay takes it up: for those who are a canary then.
+        // A version in a file is asked for when the relay takes it up: for the users that are a canary then.
         if let unread {
-            // As below: what another program wrote is taken up before it, with it or after it.
+            // As below: a version that another program wrote is taken up before it, with it or after it.
             let canary = inheritedCanary(app, below: version)
             if model.announcements.contains(where: { $0.app == app && $0.isUnnoticed && !$0.isOfFile }) {
                 observeCampaigns(isSure: true)
             }
             let inherited = inheritedCanary(app, below: version)
-            // What another program wrote above it was held for a person, or the file would have been refused: that gives way, as in `asked`.
+            // A version that another program wrote above it was held for a person, or the file would have been refused: it gives way, as in
+            // `asked`.
             for place in model.announcements.indices
             where model.announcements[place].app == app && model.announcements[place].version > version
                 && model.announcements[unread].isOfFile && !model.announcements[place].isOfFile
@@ -276,7 +277,8 @@ extension World {
         if model.newest(app, version) != nil {
             model.broke("source.revives", "a source has raised \(required) of app \(app), which was withdrawn")
         }
-        // What another program wrote since the last check may have been taken up before this, or with it: nobody outside sees which.
+        // A version that another program wrote since the last check may have been taken up before this one, or with it: which of these
+        // cannot be seen from outside.
         let canary = inheritedCanary(app)
         asked(app, version, canary: canary)
         let place = model.announcements.count - 1
@@ -286,7 +288,7 @@ extension World {
         (model.announcements[place].canary, model.announcements[place].isUnclear) = (inherited, inherited != canary)
     }
 
-    /// No machine makes a canary wider: what it asks for begins with the same users. What nobody has taken up yet counts for nothing.
+    /// No machine makes a canary wider: its version begins with the same users. A version that was not taken up yet does not count.
     func inheritedCanary(_ app: Int, below version: Int = .max) -> Set<Int>? {
         let takenUp = model.announcements.filter {
             $0.app == app && $0.isAsked && !$0.isUnnoticed && $0.version < version
@@ -298,8 +300,8 @@ extension World {
         var bump = VersionBump(app: settings.key(app), latest: try Version(Self.text(version: version)))
         bump.isConfirmed = true
         let rose = try apply(bump, app, canary: nil, source: "api")
-        // What its policy requires is known for as long as it is asked for: it is taken back with its campaign.
-        // The same is known of what is required already, as long as that is.
+        // A version that the policy requires is known for as long as it is asked for: it is taken back with its campaign. The same goes for
+        // a version that is already required.
         if !rose, model.required(app).map({ $0.version < version }) ?? true {
             model.announced[app] = max(model.announced[app], version)
         }
@@ -319,11 +321,12 @@ extension World {
 
     /// Another program writes to the store, as README allows.
     private func requireOutside(_ app: Int, _ version: Int) throws -> String? {
-        // What is to be left waits for a person (`RequirementBlockTests`).
+        // A blocked version would wait for a person (`RequirementBlockTests`).
         guard !isBlocked(app, version) else { return nil }
         let key = settings.key(app)
         try otherProgram?.require(World.text(version: version), of: key)
-        // The same again is nothing new, also where its campaign was cancelled; what a file says that the relay has not read is not there yet.
+        // The same version again is nothing new, also where its campaign was cancelled; a version in a file that the relay has not read is
+        // not there yet.
         for place in model.announcements.indices
         where model.announcements[place].app == app && model.announcements[place].version == version
             && model.announcements[place].isOfFile && model.announcements[place].isUnnoticed
@@ -340,11 +343,11 @@ extension World {
         guard let relay else { return nil }
         let key = settings.key(app)
         observeCampaigns(isSure: true)
-        // A person sees which version it is that waits, and wants its campaign to go on.
+        // A person sees which version waits, and wants its campaign to go on.
         let before = try relay.store.version(of: key)?.requirements
         for (id, facts) in model.campaigns where model.announcements[facts.announcement].app == app {
             model.campaigns[id]?.isWanted = true
-            // A canary's campaign begins anew: what a service refused of it, having taken nothing, is in line again.
+            // A canary's campaign begins anew: pushes that a service refused, having taken none, are in line again.
             if model.announcements[facts.announcement].canary != nil { ledger.stirred.insert(id) }
         }
         let after: Requirements
@@ -357,7 +360,7 @@ extension World {
             throw error
         }
         quietSince = tick
-        // The one that it has let through, or widened: that may be one below what is in force for some.
+        // The version that the release has let through, or widened: it may be below one that is in force for some users.
         let changed = after.rows.first { row in
             before?[row.id].map { $0.isReleased != row.isReleased || $0.reach != row.reach } ?? false
         }
@@ -375,14 +378,14 @@ extension World {
 
     private func withdraw(_ app: Int) throws -> String? {
         guard let relay else { return nil }
-        // As the command does: what it read is what it takes back.
+        // As the command does: it takes back the version that it has read.
         guard let required = try relay.store.version(of: settings.key(app))?.required else { return nil }
         let withdrawal = try acting(.versionWithdraw) {
             try relay.control.withdraw(required, of: settings.key(app), by: $0, reason: nil)
         }
         did(object: Self.number(of: withdrawal.withdrawn.text), campaign: withdrawal.campaign?.id)
         model.withdraw(app, Self.number(of: withdrawal.withdrawn.text))
-        // What it had superseded goes on, as after a retry by hand: nobody waits for what the service asked for before.
+        // A campaign that it had superseded goes on, as after a retry by hand: the waits that the service asked for before do not count.
         for (id, facts) in model.campaigns where model.announcements[facts.announcement].app == app {
             pushes.forgetRetries(of: id, inFlight: relay.lane.inFlight(of: id))
         }
@@ -391,7 +394,7 @@ extension World {
 }
 
 extension Phone {
-    /// Of a user, in the apps' own spelling.
+    /// A user's number, in the apps' own spelling.
     static func telephone(_ user: Int) -> String { "138\(10_000_000 + user)" }
 
     static func user(_ telephone: String) -> Int? { Int(telephone.dropFirst(3)).map { $0 - 10_000_000 } }

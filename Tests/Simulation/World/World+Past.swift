@@ -4,9 +4,9 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
-/// The relay's store goes back to what it was, and is what it was again: in the end nothing is lost, so that the model can go on.
+/// The relay's store goes back to an older state, and then returns to the newest: in the end nothing is lost, so that the model can go on.
 extension World {
-    /// Somebody copies the store, for later.
+    /// A person copies the store, for later.
     func copyStore() throws -> String? {
         guard let relay, !isDiskFailing, !isDoomed else { return nil }
         try storage.copy(to: 0)
@@ -14,24 +14,24 @@ extension World {
         return "somebody copies the store"
     }
 
-    /// The copy takes its place: while the relay works, or between two of its lives. Nothing is sent from it and nothing decided, until a
-    /// person's word; then the newest one is back, and that, too, is another one than was accepted.
+    /// The copy takes the store's place: while the relay works, or between two of its lives. Nothing is sent from it and nothing decided
+    /// until a person accepts it; then the newest is back, and that, too, is another one than was accepted.
     func putBack(_ first: Int, _ second: Int) throws -> String? {
         guard let copied, !isDiskFailing, !isDoomed, silence == 1, turnDepth == 0,
             try relay?.store.mark().decision ?? 0 > copied.decision
         else { return nil }
-        // What it has not noticed yet it notices before: a decision that another program has made, and that the relay has never seen,
-        // nobody misses in a copy without it.
+        // The relay first notices what it has not noticed yet: a decision that another program has made, and that the relay has never seen,
+        // would not be missed in a copy without it.
         silence -= 1
         defer { silence += 1 }
         relay?.poke()
         step(.zero)
         _ = try? relay?.store.lookBack()
-        // The copy may have been made anew while it looked: it lacks no decision then, and the relay misses nothing.
+        // The copy may have been made anew while the relay looked: it lacks no decision then, and the relay misses nothing.
         guard relay != nil, !isDoomed, copied == self.copied else { return nil }
         try storage.copy(to: 1)
         let isRestarted = first % 3 == 0
-        // What a store that went back makes late is late as with a disk that fails.
+        // Delays by a store that went back are excused as those by a disk that fails.
         (isDiskFailing, isBack) = (true, true)
         if isRestarted {
             die(downFor: .zero, isChecked: false) {
@@ -53,7 +53,7 @@ extension World {
         try judgeFall(isSeenByWatch: true)
         try accept(inTrail: true)
         (isBack, isDiskFailing, quietSince) = (false, false, tick)
-        // What was on its way then is recorded by nobody, as when the process dies.
+        // The outcomes of pushes that were on their way then are not recorded, as when the process dies.
         pushes.processDied()
         ledgerDied()
         forgetLooks()
@@ -64,10 +64,10 @@ extension World {
         return "the copy takes the store's place\(isRestarted ? ", and the relay starts" : ""), and is taken out again"
     }
 
-    /// - Parameter isSeenByWatch: whether who looks each second comes first; else the fan-out has turns before.
+    /// - Parameter isSeenByWatch: whether the watch that looks each second comes first; else the fan-out has turns before it.
     private func judgeFall(isSeenByWatch: Bool) throws {
         guard let relay else { return }
-        // A new session with a server is refused once, and then what people look at is there.
+        // A new session with a server is refused once; after that the store can be read.
         let before = try (try? relay.store.mark()) ?? relay.store.mark()
         if isSeenByWatch { _ = try? relay.store.lookBack() }
         relay.poke()

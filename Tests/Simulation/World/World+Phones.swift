@@ -5,9 +5,9 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
-/// What phones and their owners do.
+/// The acts of phones and their owners.
 extension World {
-    /// The phones that there are when a world begins, and their registration.
+    /// Makes the phones that a world begins with; `registerAll` registers them.
     func populate() {
         for app in settings.apps {
             for number in 0..<settings.setup["devices"] {
@@ -27,7 +27,7 @@ extension World {
         }
     }
 
-    /// A developer's build here and there, or a release that was signed for the wrong environment.
+    /// Whether a phone registers in the wrong environment: developers' builds here and there, or a release that was signed wrongly.
     private func isAstray(_ number: Int, _ app: Int) -> Bool {
         switch settings.setup["astray", app] {
         case _ where settings.isAndroid(app): false
@@ -37,7 +37,7 @@ extension World {
         }
     }
 
-    /// What the app tells of a phone at its start: `PUT` of the whole device.
+    /// The registration that an app sends at its start: `PUT` of the whole device.
     func registration(_ phone: Phone, version: Int?) throws -> DeviceRegistration {
         DeviceRegistration(
             app: settings.key(phone.app), token: token(phone), telephone: phone.user.map(Phone.telephone),
@@ -47,7 +47,7 @@ extension World {
             country: phone.country)
     }
 
-    /// Notes whose a token is.
+    /// Notes which phone has a token.
     func noteToken(of place: Int) {
         let phone = phones[place]
         phonesByToken["\(phone.app)/\(token(phone))"] = (place, phone.installation)
@@ -55,7 +55,7 @@ extension World {
 
     func token(_ phone: Phone) -> String { phone.token }
 
-    /// Every phone of the beginning is registered; some have not told their version.
+    /// Registers all phones of the beginning; some do not report their version.
     func registerAll() {
         guard let relay else { return }
         let devices = phones.compactMap { phone in
@@ -137,11 +137,11 @@ extension World {
             _ = try acting(.userErase, changes: { $0 != UserErasure() }) {
                 try relay?.control.eraseUser(Phone.telephone(user), by: $0) { _ in true } ?? UserErasure()
             }
-            // A canary that is another now begins anew: what was refused of it is in line, and its user is gone.
+            // A canary whose users have changed begins anew: its refused pushes are in line again, and this user is gone.
             for (id, facts) in model.campaigns where model.announcements[facts.announcement].canary != nil {
                 ledger.stirred.insert(id)
             }
-            // Also by a token that a phone had before.
+            // Also under a token that a phone had before.
             for (name, states) in model.devices where states.last?.isRegistered == true && states.last?.user == user {
                 let parts = name.split(separator: "/", maxSplits: 1)
                 guard parts.count == 2, let app = Int(parts[0]) else { continue }
@@ -206,7 +206,7 @@ extension World {
                 at: clock.now.wall.milliseconds)
             relay.sightings.flush()
             loginsAreFlushed()
-            // Stored a second later at the latest, where the store takes it.
+            // A login is stored a second later at the latest, where the store can be written.
             let known = try relay.store.device(key, token: token(phone))
             if known?.registration.version == version, system.map({ known?.registration.osVersion == $0 }) ?? true {
                 learn(phone.app, token(phone), phone.version)
@@ -225,7 +225,7 @@ extension World {
         model.device(app, token) { $0.version = version }
     }
 
-    /// What phones said at login while the store took nothing may be in it by now, also where a phone is on a newer version since.
+    /// Logins from a time when the store could not be written may be in it now, also where a phone has a newer version since.
     func learnLogins() {
         unstoredLogins.removeAll { login in
             let known = try? relay?.store.device(settings.key(login.app), token: login.token)
@@ -238,7 +238,8 @@ extension World {
         }
     }
 
-    /// What a service said of a token before it was registered again retires nobody. By a clock that was set the relay cannot tell.
+    /// An answer about a token from before it was registered again retires no device. By a clock that was set, the relay cannot know which
+    /// came first.
     func judgeRestored() {
         for (name, place) in restored.sorted(by: { $0.key < $1.key }) where !wasClockSet {
             let phone = phones[place]
@@ -253,8 +254,7 @@ extension World {
         }
     }
 
-    /// The morning's file of the back end knows an older version than the phone itself has told, and does not know that its token
-    /// died.
+    /// The back end's file of the morning has an older version than the phone itself has reported, and does not know that its token died.
     private func importFile(_ phone: Phone, _ name: String, _ number: Int) throws -> String? {
         guard let relay else { return nil }
         var batch = RegistrationBatch(app: settings.key(phone.app))
@@ -262,15 +262,15 @@ extension World {
         change.telephone = phone.user.map { .set(Phone.telephone($0)) } ?? .keep
         change.version = .set(try Version(Self.text(version: 1)))
         if phone.saysSandbox { change.environment = .set(.sandbox) }
-        // Registered when the world began, the file says.
+        // By the file, it was registered when the world began.
         if number % 2 == 0 { change.registeredAt = clock.rightTime - .nanoseconds(Int64(tick.nanoseconds)) }
-        // Seen with that version when the world began.
+        // By the file, it was seen with that version when the world began.
         if number % 3 == 0 { change.seenAt = clock.rightTime - .nanoseconds(Int64(tick.nanoseconds)) }
         batch.append(change)
         let key = settings.key(phone.app)
         let known = try relay.store.device(key, token: token(phone))
         let wasDead = known?.retiredAt != nil
-        // Who was called dead is forgotten in time.
+        // A device that was called dead is forgotten in time.
         let isForgotten =
             known == nil && pushes.wasPruned && pushes.calledDead.contains("\(phone.app)/\(token(phone))")
         let isKnown = model.device(phone.app, token(phone))?.isRegistered == true && !isForgotten
@@ -279,7 +279,7 @@ extension World {
         if wasDead, !wasClockSet, try relay.store.device(key, token: token(phone))?.retiredAt == nil {
             model.broke("token.revived", "\(name) was dead and is alive again because of an older file")
         }
-        // What the device said itself stays. A device that was unknown is as the file has it.
+        // The device's own reports stay. A device that was unknown is as the file has it.
         model.disputed.insert("\(phone.app)/\(token(phone))")
         model.device(phone.app, token(phone)) { state in
             if isKnown {

@@ -5,11 +5,11 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
-/// What `plan` promises of a bump.
+/// The promises of `plan` about a bump.
 extension World {
     /// Asks for the plan of a bump that comes next, in one history of four.
     ///
-    /// - Returns: whether it says that the version rises; nil: nobody has asked, or it was refused.
+    /// - Returns: whether the version rises by the plan; nil: there was no plan, or it was refused.
     @discardableResult
     func judgePlan(_ bump: VersionBump, _ app: Int, _ version: Int) -> Bool? {
         guard let relay, settings.setup["chance"] % 4 == 1, !isDiskFailing, !isDoomed, turnDepth == 0, !rowsWereDeleted,
@@ -21,7 +21,7 @@ extension World {
             let rows = (try? relay.store.version(of: settings.key(app))?.requirements.rows) ?? []
             let above = rows.filter { $0.kind == .required && Self.number(of: $0.version.text) > version }
             let isBelowFloor = above.contains(where: \.isForEverybody)
-            // What another program wrote is taken up with the bump, and may be in force at once.
+            // A version that another program wrote is taken up with the bump, and may be in force at once.
             let mayBeBelowFloor = above.contains { $0.state == .asked }
             var (least, most) = (0, 0)
             if report.rises, !(isBlock && isBelowFloor) {
@@ -47,13 +47,13 @@ extension World {
 }
 
 extension Model {
-    /// How many devices of an app a requirement is for, at the least and at the most.
+    /// The least and the highest number of devices of an app that a requirement is for.
     ///
     /// - Parameters:
-    ///   - hasMinimum: whether it says that it does not run on old systems.
-    ///   - mayHaveMinimum: whether it may be known not to.
-    ///   - dead: whom a service has called so, by app and token.
-    ///   - isMeant: whether a version is; nil: it is not known.
+    ///   - hasMinimum: whether the requirement excludes old systems.
+    ///   - mayHaveMinimum: whether it may be known to exclude them.
+    ///   - dead: the devices that a service has called dead, by app and token.
+    ///   - isMeant: whether the requirement is for a version; nil: an unknown one.
     func audience(
         _ app: Int, hasMinimum: Bool, mayHaveMinimum: Bool, dead: Set<String>, isMeant: (Int?) -> Bool
     ) -> (least: Int, most: Int) {
@@ -64,7 +64,7 @@ extension Model {
                 !(hasMinimum && state.isTooOld)
             else { continue }
             most += 1
-            // Whom a service has called dead, and of whom a file has said something older, may be left out.
+            // A device that a service has called dead, or of which a file has an older state, may be left out.
             let isSure = !dead.contains(name) && !calledDead.contains(name) && !disputed.contains(name)
             if isSure, !(mayHaveMinimum && state.isTooOld) { least += 1 }
         }

@@ -4,9 +4,9 @@ import RelayDaemon
 import RelayEngine
 import RelayStore
 
-/// What a person, or an hour, lets go on goes on then.
+/// A campaign that a person, or an hour, lets go on goes on then.
 extension World {
-    /// Who releases a wave waits for no pause that was agreed before.
+    /// A wave that a person releases waits for no pause that was agreed before.
     func judgeReleasedWaves() {
         for (id, released) in watched.releasedWaves.sorted(by: { $0.key < $1.key }) {
             guard let told = told[id]?.campaign, told.state == "running", told.wavesBegun == released.begun,
@@ -28,7 +28,7 @@ extension World {
         }
     }
 
-    /// Within an app's hours no campaign waits for them, and says so.
+    /// Within an app's hours, no campaign gives them as its reason to wait.
     func judgeOpenHours() {
         guard !isDiskFailing, !wasClockSet, tick - quietSince > .milliseconds(Model.wayGrace) else { return }
         for (id, known) in told.sorted(by: { $0.key < $1.key }) where known.campaign.state == "running" {

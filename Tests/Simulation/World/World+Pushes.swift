@@ -5,13 +5,13 @@ import RelayEngine
 import Signing
 import WireFormat
 
-/// What leaves the relay, and what comes back.
+/// The pushes that leave the relay, and the answers that come back.
 extension World {
     func streams(of app: Int) -> Int { settings.setup["streams", app] }
 
     func isReachable(_ place: PushPlace) -> Bool { services[place]?.weather != .unreachable }
 
-    /// FCM's access tokens come at once; what is wrong with them is the weather's.
+    /// FCM's access tokens come at once; their faults are part of the weather.
     func grantsAccess() -> FCMTokenSource.Reply {
         .answered(.granted(token: "token", lifetime: .seconds(3600)), retryAfter: nil)
     }
@@ -29,7 +29,8 @@ extension World {
         judgeWaves(of: pushes, at: place)
     }
 
-    /// What was called back has its answer, or is lost with its connection. Within seconds, the grace of what is on its way would hide it.
+    /// A push that was called back has its answer, or is lost with its connection. This is judged here because it happens within seconds,
+    /// which the grace for pushes on their way would hide.
     func leavesCalledBack(_ push: SeenPush) {
         model.broke("push.calledBack", "push \(push.id) was called back, its connection died, and it goes out again")
     }
@@ -41,15 +42,15 @@ extension World {
         ledger.isKnown = !isUnrecorded
         let waits = isUnrecorded && isDiskFailing && storage.failures > 0
         unrecordedSince = waits ? unrecordedSince ?? tick : nil
-        // With what waited for the disk the store takes the pause that it could not take then.
+        // With the outcomes that waited for the disk, the store takes the pause that it could not take before.
         for (place, pause) in pushes.pauses where pause.batch == nil && !pause.isKept {
             pushes.pauses[place]?.isKept = pause.waits && !isUnrecorded && !isDiskFailing && !isDoomed
             pushes.pauses[place]?.waits = isUnrecorded && (waits || pause.waits)
         }
     }
 
-    /// While outcomes wait for the disk, others come back, and nothing else leaves. For the first moment they may wait for others, to be
-    /// recorded together, and the disk be somebody else's trouble.
+    /// While outcomes wait for the disk, more come back, but no other push leaves. In the first two seconds they may be waiting to be
+    /// recorded together with others, and the failed write may be another part's.
     private func judgeRecording(_ count: Int) {
         guard let since = unrecordedSince, tick - since > .seconds(2), isDiskFailing, !triesOtherEnvironments
         else { return }
@@ -58,13 +59,13 @@ extension World {
             "\(count) pushes leave, and the store has not taken others' outcomes for \(tick - since)")
     }
 
-    /// Tokens that are tried in the other environment keep their batch out.
+    /// Whether tokens are tried in the other environment, which keeps their batch out.
     private var triesOtherEnvironments: Bool {
         settings.apps.contains { settings.setup["other", $0] == 1 && !settings.isAndroid($0) }
     }
 
-    /// A service that is out is asked by a few pushes, no more often than every ten seconds. One of two campaigns that go on beside each
-    /// other finds that out by itself.
+    /// A service that is out gets a few pushes, no more often than every ten seconds. Each of two campaigns that go on beside each other
+    /// finds the outage by itself.
     private func judgeProbe(_ push: SeenPush, _ place: PushPlace) {
         let weather = services[place]?.weather
         for (campaign, held) in (outages[place] ?? [:]).sorted(by: { $0.key < $1.key })
@@ -89,7 +90,7 @@ extension World {
         judgeHours(push)
         judgeDead(push)
         let user = Phone.user(push.telephone)
-        // Who has it already may get it again by a reminder, which the model may not have heard of.
+        // A device that already has the push may get it again by a reminder, which the model may not know of yet.
         observeCampaigns(
             isSure: model.campaigns[push.campaign].map { $0.settled[push.token, default: 0] > $0.reminders }
                 ?? model.block(of: push.campaign).map { model.blocks[$0].settled[push.token, default: 0] > 0 } ?? true)
@@ -100,7 +101,7 @@ extension World {
         owed[push.campaign]?.remove(push.token)
         let phone = phonesByToken["\(push.app)/\(push.token)"].map { place, installation in
             var phone = phones[place]
-            // An installation that another one has taken the place of is gone.
+            // An installation that was replaced by another one is gone.
             if installation != phone.installation {
                 (phone.isInstalled, phone.goneAt) = (false, clock.rightTime.milliseconds - 1000)
             }
@@ -138,7 +139,7 @@ extension World {
         } else if services[place]?.weather == .badKey, lasts(place) > .seconds(60),
             phone?.saysSandbox == place.isSandbox
         {
-            // What the other environment has against the credential betters nothing that its own has said of a token.
+            // A refusal of the credential by the other environment changes nothing about the answer of the token's own.
             pushes.faults[push.campaign, default: []].insert(push.token)
         }
     }
@@ -166,13 +167,13 @@ extension World {
         }
     }
 
-    /// A service that calls living tokens dead. The relay hears of it when the batch is back.
+    /// A service calls living tokens dead. The relay learns of it when the batch is back.
     private func noteMadness(
         _ answer: ServiceAnswer, _ push: SeenPush, _ batch: ObjectIdentifier, _ place: PushPlace
     ) {
         let name = "\(push.app)/\(push.token)"
         guard let index = pushes.madness.lastIndex(where: { $0.place == place }) else { return }
-        // Whom it takes again is not lost to its madness of before, whatever it says of him next.
+        // A token that the service takes again is not lost to its madness of before, whatever the next answer is.
         if answer.status == 200 {
             for past in pushes.madness.indices.prefix(index) where pushes.madness[past].place == place {
                 pushes.madness[past].tokens.remove(name)
@@ -191,7 +192,7 @@ extension World {
         }
     }
 
-    /// Whether the service wants to be left alone just now. What leaves by a clock that somebody has set is not judged.
+    /// No push leaves in a pause that its service has asked for. Nothing is judged by a clock that was set.
     private func judgePause(_ push: SeenPush, _ place: PushPlace) {
         if let retry = pushes.retries.removeValue(forKey: push.id), tick < retry.notBefore, !wasClockSet {
             let seconds = (retry.notBefore - tick).milliseconds / 1000
@@ -204,8 +205,8 @@ extension World {
         )
     }
 
-    /// A batch is back with its answers. What a service took before it called all tokens dead comes back between the first of those, or in
-    /// one batch with them: they are judged beside good answers, of which the relay does not see when they were given.
+    /// A batch is back with its answers. Pushes that a service took before it called all tokens dead come back between the first of those
+    /// answers, or in one batch with them: the tokens are judged beside good answers, and the relay does not see when those were given.
     func returned(_ batch: ObjectIdentifier, taken: [SeenPush]) {
         pushes.returned += taken
         pushes.hear(batch)
@@ -221,12 +222,12 @@ extension World {
         pushes.judgedSane(index)
     }
 
-    /// All that is back is in the store now.
+    /// All outcomes that are back are in the store now.
     func recorded() {
         if triesOtherEnvironments, relay?.lane.isIdle == false { return ledger.isKnown = false }
         learnLedger()
-        // An answer for a row that is gone is nobody's, also where it was on its way when another program deleted that; of a campaign that
-        // was another relay's nobody outside sees which were recorded before.
+        // An answer for a row that is gone counts for no device, also where the push was on its way when another program deleted the row.
+        // For a campaign that was another relay's, it cannot be seen from outside which answers were recorded before.
         for push in pushes.returned
         where !pushes.deletedRows.contains(push.device) && !ledger.fenced.contains(push.campaign) {
             model.settled(push.token, campaign: push.campaign)

@@ -4,20 +4,20 @@ import RelayStore
 import TestStores
 import UpgradeRules
 
-/// The registry, held against what was said of each device.
+/// The registry, compared with what was reported of each device.
 extension World {
     func registryKey(_ app: Int, _ token: String) -> String { "\(app)/\(token)" }
 
     private var wallTime: Int64 { clock.now.wall.milliseconds }
 
-    /// Somebody has said something of a device, and the relay has taken it.
+    /// The relay has taken a report about a device.
     func happens(_ event: RegistryEvent, to app: Int, _ token: String) {
         let key = registryKey(app, token)
         if case .record = event, pushes.calledDead.contains(key) { model.registry.mayHaveDied(key) }
         model.registry.happens(event, to: key, at: wallTime)
     }
 
-    /// What a whole registration says.
+    /// The fields of a whole registration.
     static func word(_ device: DeviceRegistration) -> DeviceWord {
         var word = DeviceWord()
         word.telephone = .says(device.telephone)
@@ -28,7 +28,7 @@ extension World {
         return word
     }
 
-    /// What a line of a file says.
+    /// The fields of a file's line.
     static func word(_ change: DeviceChange) -> DeviceWord {
         func word<Value, Number>(_ change: FieldChange<Value>, _ number: (Value) -> Number) -> FieldWord<Number> {
             switch change {
@@ -53,15 +53,15 @@ extension World {
         return (parts.first ?? 0) * 10 + (parts.count > 1 ? parts[1] : 0)
     }
 
-    /// What the relay has gathered of logins it has just tried to store.
+    /// The relay has just tried to store the logins that it had gathered.
     func loginsAreFlushed() {
         model.registry.flushes(at: wallTime, isSure: !isDiskFailing && !isDoomed && !isBack)
     }
 
-    /// What the rest of the model knows of a device, from what the registry has.
+    /// Updates the rest of the model from what the registry has of a device.
     func learnDevice(_ app: Int, _ token: String) {
         let key = registryKey(app, token)
-        // Which of several it is only a look shows.
+        // Only a look shows which of several states it is.
         if model.registry.states(key).count > 1, let row = try? relay?.store.device(settings.key(app), token: token) {
             judge(key, app, Self.device(row))
         }
@@ -84,11 +84,10 @@ extension World {
 
     // MARK: Looking
 
-    /// Another whenever anything was written to what the registry is read from, by whomever.
+    /// A number that differs after any write to what the registry is read from, by any program.
     var registryMark: Int64 { storage.registryChanges ?? Int64(change) }
 
-    /// Once after each step in which anything was written. The rows are read where any of them, or of what is counted of them, may be
-    /// another.
+    /// Once after each step in which anything was written. The rows are read where a row, or a count of rows, may have changed.
     func judgeRegistry() {
         guard let relay, change != registryChange else { return }
         let isRead = registryMark != registryRead
@@ -103,12 +102,12 @@ extension World {
         }
         model.registry.compared()
         guard isRead else { return }
-        // What could not be counted is counted the next time.
+        // Counts that could not be read are judged the next time.
         let mark = registryMark
         registryRead = undisturbed { judgeCounts(rows, relay, isSame: isSame) } ? mark : nil
     }
 
-    /// nil: it cannot be read just now.
+    /// nil: the registry cannot be read just now.
     private func rows(_ relay: Relay) -> [DeviceRecord]? { try? relay.store.devices(of: nil, after: 0, limit: 10_000) }
 
     private func compare(_ rows: [DeviceRecord]) {
@@ -165,8 +164,8 @@ extension World {
         return device
     }
 
-    /// What the relay may make of a device by itself: a token dies of its service's word, that of a wrong environment is moved to the other,
-    /// and the dead are forgotten in time.
+    /// Whether the relay may have made this change to a device by itself: a token dies by its service's answer, a device in the wrong
+    /// environment is moved to the other, and dead devices are forgotten in time.
     ///
     /// - Parameter row: nil: it is gone.
     private func mayBecome(_ key: String, _ app: Int, _ device: RegistryDevice, _ row: RegistryDevice?) -> Bool {
@@ -178,12 +177,12 @@ extension World {
         return after.equals(row)
     }
 
-    // MARK: What is found of it
+    // MARK: Finding devices
 
     /// An erased user's number is in no row of the store.
     func judgeErasure(_ user: Int) {
         guard !rowsWereDeleted, let relay else { return }
-        // Not by the list of a user's deliveries, which looks no further than devices that are known to be the user's.
+        // The list of a user's deliveries would not do: it only covers devices that are known to be the user's.
         do {
             let places = Set(
                 try relay.store.inspect(storage.places(of: Phone.telephone(user), relay.store)).map { $0[0] })
@@ -197,7 +196,8 @@ extension World {
         }
     }
 
-    /// A device is found by its token and by its user as it is listed, and who is dead is in the list of them. Those that have changed.
+    /// A device is found by its token and by its user as it is listed, and a dead one is in the list of the dead. By token and user only
+    /// devices that have changed are looked for.
     private func judgeFinding(_ rows: [DeviceRecord], _ before: [DeviceRecord], _ relay: Relay) {
         let old = Set(before)
         for row in rows where !old.contains(row) {
@@ -233,7 +233,8 @@ extension World {
         }
     }
 
-    /// As many devices of each version, and of each app, are reported as there are. Nothing counts again what another program has deleted.
+    /// The reported numbers of devices, by version and by app, are right. Not judged once another program has deleted rows, which are not
+    /// counted anew.
     ///
     /// - Returns: whether all of it could be read.
     private func judgeCounts(_ rows: [DeviceRecord], _ relay: Relay, isSame: Bool) -> Bool {
@@ -286,7 +287,7 @@ extension World {
             separator: ", ")
     }
 
-    /// Once, at the end: how many devices have which version, as they were counted last, if that was just now.
+    /// Once, at the end: the numbers of devices by version at the last count, if that was just now.
     func judgeShares(_ relay: Relay) {
         for app in settings.apps where !rowsWereDeleted {
             let now = clock.now.wall

@@ -24,7 +24,7 @@ extension World {
         // FCM takes the older token for a while; APNs does not.
         if number % 2 == 1 { phonesByToken["\(app)/\(old)"] = (place, phone.installation) }
         replaced["\(app)/\(old)"] = place
-        // The new token is one that nobody has ever had: a device that is there moves to it, whatever the relay says.
+        // The new token was never in use: an existing device moves to it, whatever the relay reports.
         guard outcome.replaced != .unknown else {
             model.device(app, new) {
                 ($0.isRegistered, $0.user, $0.version) = (true, phone.user, phone.version)
@@ -44,7 +44,7 @@ extension World {
         return "\(name) has another token, and its device moves"
     }
 
-    /// Nobody has a device under a token that was replaced: it never comes back.
+    /// No device is under a token that was replaced: such a token never comes back.
     func judgeReplaced(_ relay: Relay) {
         for (name, place) in replaced.sorted(by: { $0.key < $1.key }) {
             let phone = phones[place]

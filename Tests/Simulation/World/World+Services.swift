@@ -3,9 +3,9 @@ import RelayEngine
 import RelayStore
 import Telemetry
 
-/// What is asked of the push services' troubles: which the relay sees, and whom they hold up.
+/// Promises about the push services' troubles: which of them the relay sees, and which devices they hold up.
 extension World {
-    /// The relay takes a push service for out: it must have refused most pushes of late. Or does not any more.
+    /// The relay takes a push service for out, for which the service must have refused most pushes of late; or no longer takes it for out.
     func noteOutage(_ message: String, _ fields: Log.Fields) {
         let begins = message == "the push service answers 5xx: sending is held"
         let ends = [
@@ -23,22 +23,22 @@ extension World {
         case (false, let campaign?):
             observeCampaigns()
             outages[place] = outages[place]?.filter { !isSent(campaign, byServiceOf: $0.key) }
-        // No campaign is sent by the service any more, so no line says which one it was.
+        // No campaign is sent by the service any more, so no line names one.
         case (false, nil): outages[place] = nil
         }
         guard begins, let weather = services[place]?.weather, [.good, .someFail].contains(weather),
             lasts(place) > .seconds(120),
-            // Of those that it was sent for the first time it has refused all, as chance or a canary would have it; and where devices move
-            // to the environment that takes their pushes, those are left that fail.
+            // Excused where it has refused all pushes that it was sent for the first time, as chance or a canary may bring about; and where
+            // devices move to the environment that takes their pushes, so that the failing ones are left.
             pushes.firstAnswers[place, default: []].contains(true), settings.setup["astray", app] == 0,
-            // Where only those are sent to that failed in this weather, it refuses them all again.
+            // Excused where only devices that failed in this weather are sent to: it refuses them all again.
             sentAgainAt[app].map({ tick - $0 > lasts(place) }) ?? true
         else { return }
         model.broke("service.imagined", "sending to \(place.host) is held, and it is \(weather)")
     }
 
-    /// Whether a campaign is sent by the service that was held while it sent another one: campaigns that go on beside each other have services
-    /// of their own, each block has one, and a campaign that has superseded another one takes the service of that over.
+    /// Whether a campaign is sent by the service that was held while it sent another one: campaigns that go on beside each other have
+    /// services of their own, each block has one, and a campaign takes over the service of one that it has superseded.
     func isSent(_ campaign: String, byServiceOf other: String) -> Bool {
         let both = [campaign, other]
         return campaign == other
@@ -49,9 +49,9 @@ extension World {
     /// How long a place has had its weather.
     func lasts(_ place: PushPlace) -> Duration { weatherSince[place].map { tick - $0 } ?? .seconds(1 << 40) }
 
-    /// Production's devices are sent to while the sandbox takes nothing: within minutes where nothing is to be tried again, which may
-    /// be put off by four hours and a quarter.
-    /// In waves what lies between two of them comes on top; where a person or a share of failures has a word, nobody is waited for here.
+    /// Production's devices are sent to while the sandbox takes nothing: within minutes, or where pushes are tried again, within the four
+    /// hours and a quarter that a retry may be put off. In waves, the pause between two of them comes on top. Not judged where a person or
+    /// a share of failures decides on the next wave.
     func judgeSandbox() {
         for (id, known) in told.sorted(by: { $0.key < $1.key }) where known.campaign.state == "running" {
             let (campaign, app) = (known.campaign, known.campaign.app)
@@ -67,7 +67,7 @@ extension World {
                 let facts = model.campaigns[id], let record = try? relay?.store.campaign(id: id), !record.isCanary
             else { continue }
             let required = model.announcements[facts.announcement]
-            // Whom production calls wrong in a bad hour has had his answer.
+            // A device that production called wrong in a bad hour has had its answer.
             let wrong = pushes.calledWrong[id, default: []]
             let waiting = untold(app, required).filter { !$0.isSandbox && !$0.isAstray && !wrong.contains(token($0)) }
             guard let phone = waiting.first else { continue }
@@ -77,7 +77,7 @@ extension World {
         }
     }
 
-    /// What lies between two waves of an app.
+    /// The pause between two waves of an app.
     private func between(_ app: Int) -> Duration {
         settings.setup["waves", app] == 0 ? .zero : .seconds(60 * settings.setup["pause", app])
     }

@@ -5,13 +5,13 @@ import RelayEngine
 import RelayStore
 import TestStores
 
-/// Stores, the configuration, the relay's records, and what goes wrong with machines.
+/// Stores, the configuration, the relay's records, and the faults of machines.
 extension World {
     // MARK: Stores and files
 
     /// A store has answered: the model may expect the relay to know.
     ///
-    /// - Parameter versions: of which it has told; nil: of all. Between two questions, which are one answer, others have a turn.
+    /// - Parameter versions: the versions in the answer; nil: all. Other parts have a turn between two questions that make one answer.
     func tells(_ app: Int, of versions: Set<Int>? = nil) {
         let told = versions.map { stores[app].only($0) } ?? stores[app]
         model.now = milliseconds
@@ -27,7 +27,7 @@ extension World {
         let isAndroid = settings.isAndroid(app)
         model.told(app, isRecordable: !isDiskFailing) { version in
             let verdict = told.verdict(on: version, minimum: settings.minimumPercent(app))
-            // Apple has no word for a halt: the version is not offered.
+            // Apple does not report a halt: the version is not offered.
             return verdict == .halted && !isAndroid ? .closed : verdict
         }
         model.offersWayOut(app) { offersWayOut(of: $0, app) }
@@ -45,7 +45,7 @@ extension World {
             return
                 "the store of app \(app) offers \(World.text(version: version)) to everybody\(isForSome ? " in two countries" : "")"
         case .rollOut:
-            // Apple takes back from nobody what everybody is offered, and an answer that says so is taken for a fault of it.
+            // Apple does not take back a version that every user is offered, and the relay takes an answer to that effect for a fault.
             guard settings.isAndroid(app) || stores[app].verdict(on: wanted, minimum: 100) != .open else { return nil }
             guard !isBlocked(app, wanted) else { return nil }
             stores[app].publish(wanted, percent: 5 + number % 60, at: now)
@@ -53,7 +53,7 @@ extension World {
         case .haltRollout, .goOnRollout:
             guard !stores[app].releases.isEmpty else { return nil }
             let release = stores[app].releases[number % stores[app].releases.count]
-            // Apple takes back from nobody what everybody is offered.
+            // Apple does not take back a version that every user is offered.
             guard settings.isAndroid(app) || release.percent < 100 else { return nil }
             stores[app].halt(release.version, kind == .haltRollout)
             return
@@ -71,7 +71,7 @@ extension World {
                 model.announcements[place].isOverwritten = true
             }
             edit(file: app, version)
-            // Somebody edited the file: that is asking.
+            // An edit of the file asks for the version.
             if model.required(app).map({ $0.version < version }) ?? true,
                 !model.announcements.contains(where: { $0.app == app && $0.version == version })
             {
@@ -118,8 +118,8 @@ extension World {
             let owner = model.announcements[index].app
             model.announcements[index].lostItsGate = !settings.isGated(owner) || !settings.hasApp[owner]
         }
-        // What another program wrote waits for its store if that is there when the relay looks at it; of what a newer one stood above, and
-        // in the middle of the turn in which it looks, nobody outside sees when that was.
+        // A version that another program wrote waits for its store if that is configured when the relay looks at it. For a version that a
+        // newer one stood above, and in the middle of the turn in which the relay looks, it cannot be seen from outside when that was.
         for index in model.announcements.indices
         where model.announcements[index].isUnnoticed {
             let isGated = settings.isGated(model.announcements[index].app)
@@ -150,7 +150,7 @@ extension World {
         switch kind {
         case .prune:
             let keep = [Duration.seconds(3600), .seconds(6 * 3600), .seconds(2 * 86_400)][first % 3]
-            // A device may be gone before what happens in the middle, and what is removed there may be gone after it.
+            // A device may be gone before the operations in the middle, and one that they remove may be gone after them.
             model.registry.prunes()
             inTurn {
                 let level = silence
@@ -177,7 +177,7 @@ extension World {
             }
             return "a backup is made"
         case .deleteRows:
-            // Half of them beside a push, where there is one.
+            // Half of the deletions hit a device with a push on its way, where there is one.
             let busy = phones.filter { relay.lane.isInFlight(app: $0.app, token($0)) }
             let choice = busy.isEmpty || second % 2 == 0 ? phones : busy
             guard !choice.isEmpty else { return nil }
@@ -188,7 +188,7 @@ extension World {
             happens(.deleted, to: phone.app, token(phone))
             pushes.deletedRows.insert(device.id)
             model.forget(device: device.id)
-            // Registered again it is another device, and what it had is nobody's.
+            // Registered again it is another device, which has none of the former results.
             for id in model.campaigns.keys { model.campaigns[id]?.settled[token(phone)] = nil }
             for place in model.blocks.indices { model.blocks[place].settled[token(phone)] = nil }
             if let version = model.device(phone.app, token(phone))?.version {
@@ -200,7 +200,7 @@ extension World {
         }
     }
 
-    // MARK: What goes wrong
+    // MARK: Faults
 
     func actOnMachine(_ kind: OperationKind, _ first: Int, _ second: Int) -> String? {
         switch kind {
@@ -216,23 +216,23 @@ extension World {
         case .kill:
             let downFor = [Duration.zero, .zero, .seconds(30), .seconds(1200), .seconds(5 * 3600)][first % 5]
             guard silence == 1, turnDepth == 0 else { return nil }
-            // What it has not noticed yet it notices before, so that the two can be compared.
+            // The relay first notices what it has not noticed yet, so that the two lives can be compared.
             silence -= 1
             relay?.poke()
             step(.zero)
-            // A relay that starts asks its stores at once, and believes the clock, which one that runs does when it has stood for a
-            // minute (`BelievedClock`) and its next look, which is up to ten minutes away here.
+            // A relay that starts asks its stores at once and believes the clock. A running one believes it when the clock has stood for a
+            // minute (`BelievedClock`) and its next look comes, which is up to ten minutes away here.
             let isClockBelieved = clockSetAt.map { tick - $0 > .seconds(700) } ?? true
             let isRested = diskFailedAt.map { tick - $0 > Relay.storeRest } ?? true
-            // Nor does an empty bucket outlive the process, nor a push on its way: a wave that waits for its turn, or for a connection that the
-            // campaign before it uses still, has it at once, and may be the last.
+            // Nor does an empty bucket, or a push on its way, outlive the process: a wave that waits for its turn, or for a connection that
+            // the campaign before it still uses, goes on at once after a start, and may be the last.
             let isSpared = settings.apps.contains { settings.setup["quota", $0] > 0 || settings.pace[$0] > 0 }
             let isHeldUp = isSpared || relay?.lane.isIdle == false
             let isStaged = told.values.contains { campaign, _ in
                 !campaign.isOver
                     && (campaign.wavesBegun < campaign.waves || model.announcement(of: campaign.id)?.isStaged == true)
             }
-            // Whose row another program deletes has its turn in the batch that it was read with, and none in a later one.
+            // A device whose row another program deletes has its turn in the batch that it was read with, and in no later one.
             let isComparable =
                 !rowsWereDeleted && !isDiskFailing && isRested && !settings.hasAnySource && isClockBelieved
                 && !(isHeldUp && isStaged)
@@ -245,9 +245,10 @@ extension World {
             // Not .sync: a commit whose last wait for the disk fails is there or not after a crash, and its caller knows neither.
             let kind = [StoreFaults.Kind.full, .readOnly, .write][first % 3]
             guard !isDoomed else { return nil }
-            // It could not be given back then.
+            // The campaign could not be given back while the disk fails.
             giveBackCampaign()
-            // A disk that failed already works again for the calls before this one: what waited is recorded, and others leave.
+            // A disk that failed already works again for the calls before this one: outcomes that waited are recorded, and more pushes
+            // leave.
             unrecordedSince = nil
             isDiskFailing = true
             storage.arm(kind, first: 1 + second % 10)

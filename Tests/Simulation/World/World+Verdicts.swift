@@ -5,16 +5,16 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
-/// What every channel says to every user, beside what the model makes of what is in force for whom.
+/// The answers of every channel to every user, compared with the model's view of what is in force for whom.
 extension World {
-    /// What was asked for of an app when it was looked at last.
+    /// The requirements of an app at the last look.
     struct Ruled {
-        /// The change of the store after which it was read.
+        /// The change of the store after which they were read.
         var change: Int
         var told: ToldRequirements
     }
 
-    /// What is asked for of an app as it is stored; nil where nothing was, or the store cannot be read.
+    /// The requirements of an app as stored; nil where there are none, or the store cannot be read.
     private func told(_ app: Int, _ relay: Relay) -> (ToldRequirements, VersionRecord)? {
         guard let record = try? relay.store.version(of: settings.key(app)) else { return nil }
         let rows = record.requirements.rows.map(Self.told)
@@ -41,7 +41,7 @@ extension World {
 
     private static func system(_ tenths: Int?) -> Version? { tenths.flatMap { try? Version("\($0 / 10).\($0 % 10)") } }
 
-    /// After each step: whatever was decided since the last one is on each channel, for everybody.
+    /// After each step: every decision since the last one is on each channel, for all users.
     func judgeVerdicts(_ app: Int) {
         guard let relay, !isDiskFailing, !isBack else { return }
         undisturbed {
@@ -68,7 +68,7 @@ extension World {
         let named = told.rows.lazy.filter(\.isLive).compactMap(\.canary).reduce(into: Set<Int>()) { $0.formUnion($1) }
         var users = Array(named.sorted().prefix(6))
         let others = phones.lazy.filter { $0.app == app }.compactMap(\.user)
-        // Of many, others each time.
+        // One in eight of many users, different ones each time.
         users += Set(others).subtracting(named).sorted().enumerated()
             .filter { settings.setup["devices"] <= 8 || ($0.offset + change) % 8 == 0 }.map(\.element)
         let systems: [Int?] = settings.setup["system", app] == 1 ? [nil, 148, 150, 152] : [nil]
@@ -85,7 +85,7 @@ extension World {
         judgeCheck(app, [Installed(nil)], Listener(user: users.first), told, relay)
     }
 
-    /// A version that somebody may have, as the model and as the relay name it.
+    /// A version that a device may have, as the model and as the relay name it.
     private struct Installed {
         let number: Int?
         let version: Version?
@@ -120,7 +120,7 @@ extension World {
         }
     }
 
-    /// What the login check answers: which of the three, and the versions in it.
+    /// The answer of the login check: which of the three, and the versions in it.
     private static func login(_ hearing: Hearing, _ latest: Int?, _ required: Int?) -> String {
         func versions(_ block: Int?) -> String {
             [("latest", latest), ("required", required), ("blocked", block)]
@@ -142,7 +142,7 @@ extension World {
         }.joined(separator: " ")
     }
 
-    /// A proxy knows nobody, but perhaps the system.
+    /// A proxy does not know the user, but may know the system.
     private func judgeProxy(
         _ app: Int, _ installed: Installed, _ system: Int?, _ told: ToldRequirements, _ relay: Relay
     ) {
@@ -171,9 +171,9 @@ extension World {
         )
     }
 
-    // MARK: Who sees all users at once
+    // MARK: Views of all users
 
-    /// What the page, `version show` and lists are made of.
+    /// The record that the page, `version show` and lists are made of.
     private func judgePage(_ record: VersionRecord, _ told: ToldRequirements, _ app: Int) {
         let nobody = Listener(user: nil)
         func words(_ versions: [(String, Int?)], _ blocked: [Int]) -> String {
@@ -195,8 +195,8 @@ extension World {
         model.broke("channels.verdict", "the page says of app \(app): \(said); it must say: \(expected)")
     }
 
-    /// In one history of four: the document hangs on what devices have said of themselves, so the cache reads that first, as its thread
-    /// does each second.
+    /// In one history of four: the document depends on what devices have reported, so the cache reads that first, as its thread does each
+    /// second.
     private func judgeDocument(_ app: Int, _ told: ToldRequirements, _ relay: Relay) {
         let key = settings.key(app)
         guard settings.setup["chance"] % 4 == 2, watched.documented[app] != change else { return }
@@ -238,7 +238,7 @@ extension World {
                 + "\(required ?? "nothing") and offer \(optional ?? "nothing")")
     }
 
-    /// What is explained of one device.
+    /// The explanation of one device.
     func judgeExplained(_ device: UserExplanation.Device, _ app: Int) {
         guard let told = watched.ruled[app]?.told, watched.ruled[app]?.change == change else { return }
         let registration = device.record.registration
@@ -289,7 +289,7 @@ extension World {
 }
 
 extension Hearing {
-    /// That must be had, or left.
+    /// The version that must be installed, or left.
     fileprivate var version: Int? {
         if case .must(let version, _) = self { version } else { nil }
     }

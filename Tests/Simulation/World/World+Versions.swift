@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the relay and the phones call the versions of this world, which are numbers.
+/// The relay's and the phones' names for the versions of this world, which are numbers.
 extension World {
-    /// Of as many digits each: LaunchGate compares digit by digit, and is told another version where that matters.
+    /// All have the same number of digits: LaunchGate compares digit by digit, and the relay gives it another version where that matters.
     static func text(version: Int) -> String { "1.\(100 + version).0" }
 
     static func number(of version: String) -> Int {

@@ -2,9 +2,9 @@
 import RelayEngine
 import RelayStore
 
-/// Waves are of users, each begins when it may, and no sooner.
+/// Waves are of users, and each begins when it may and no sooner.
 extension World {
-    /// A phone more of somebody: it is of its user's wave, and of his canary.
+    /// A user gets one more phone: it is of the user's wave and canary.
     func secondPhone(of place: Int, _ name: String) throws -> String? {
         guard let user = phones[place].user, phones.count < settings.setup["devices"] * settings.apps.count + 6 else {
             return nil
@@ -23,20 +23,20 @@ extension World {
         return "user \(user) of \(name) has phone \(phone.number), too"
     }
 
-    /// A batch comes into the lane. A push that it brings for the first time was read in its own wave. The moment at which that leaves says
-    /// nothing of the wave: a push that the lane hands back has had its turn, and leaves in any wave that has begun by then.
+    /// A batch comes into the lane. A push that it brings for the first time was read in its own wave. The moment at which it leaves does
+    /// not show the wave: a push that the lane hands back has had its turn, and leaves in any wave that has begun since.
     func judgeWaves(of pushes: [SeenPush], at place: PushPlace) {
         guard settings.setup["waves", place.app] > 0 else { return }
         observeCampaigns()
         for push in pushes { judgeWave(push) }
     }
 
-    /// A push comes into the lane for the first time: all devices of a user who stays one are of one wave.
+    /// A push comes into the lane for the first time: all devices that stay with one user are of one wave.
     private func judgeWave(_ push: SeenPush) {
         guard let campaign = told[push.campaign]?.campaign, campaign.waves > 0, let user = Phone.user(push.telephone),
             settings.setup["sandbox", push.app] + settings.setup["astray", push.app] == 0,
             let one = model.announcement(of: push.campaign), one.canary == nil, !rowsWereDeleted,
-            // A device that had its turn by an older token is sent to by its new one in any wave that has begun.
+            // A device that had its turn by an older token gets the push by its new one in any wave that has begun.
             let device = push.device, model.ledgers[push.campaign]?[device] == nil
         else { return }
         var devices = ledger.waves[push.campaign, default: [:]][user, default: [:]]
@@ -44,7 +44,7 @@ extension World {
         if devices.isEmpty { judgeShare(push, campaign, user, begun: one.askedAt) }
         devices[push.token] = campaign.wavesBegun
         ledger.waves[push.campaign, default: [:]][user] = devices
-        // A device that has become a user's since, or was, is of another wave; so is one that did at the very moment.
+        // A device that has changed users since, or did so at the very moment, is of another wave.
         func isSteady(_ token: String) -> Bool {
             let states = model.devices["\(push.app)/\(token)"] ?? []
             guard let first = states.lastIndex(where: { $0.since < one.askedAt }) else { return false }
@@ -60,9 +60,9 @@ extension World {
         )
     }
 
-    /// A user has the first push of a campaign: each wave holds its percentage of the users whom the campaign is for.
+    /// A user gets the first push of a campaign: each wave holds its percentage of the users whom the campaign is for.
     ///
-    /// A device of which anything has changed since the campaign was asked for may come in a later wave than its user's, and is not counted.
+    /// A device that has changed in any way since the campaign was asked for may come in a later wave than its user's, and is not counted.
     private func judgeShare(_ push: SeenPush, _ campaign: ToldCampaign, _ user: Int, begun: Int64) {
         guard campaign.retries + campaign.reminders == 0, !ledger.wasPutBack else { return }
         func isMeant(_ name: String, _ state: DeviceState) -> Bool {
@@ -99,7 +99,7 @@ extension World {
         return Set(own.compactMap { user($0.key, $0.value) }).count
     }
 
-    /// The pause between two waves is kept, but where a person has the next one begin.
+    /// The pause between two waves is kept, unless a person has the next one begin.
     func judgePauses(of record: CampaignRecord, _ campaign: ToldCampaign) {
         // A wave without a push is over at once.
         guard !wasClockSet, campaign.waves > 0, campaign.emptyWaves == 0, record.figures.rounds.isEmpty else { return }

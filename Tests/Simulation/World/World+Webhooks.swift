@@ -11,10 +11,10 @@ extension World {
         return text
     }
 
-    /// A tool that releases are made with has announced one: it can name nobody itself, so the configuration says who comes first.
+    /// A release tool has announced a version: it cannot name users itself, so the configuration names those who come first.
     func release(fromPipeline app: Int, _ version: Int) throws -> String? {
         let id = "pipeline-\(webhooks.count)"
-        // What a file says and the relay has not read is known to no webhook.
+        // A version in a file that the relay has not read is unknown to webhooks.
         let rises = !model.announcements.contains {
             $0.app == app && $0.isAsked && !($0.isOfFile && $0.isUnnoticed) && $0.version >= version
         }
@@ -38,12 +38,12 @@ extension World {
         return "webhook \(id) requires \(World.text(version: version)) of app \(app)\(rose ? "" : ": nothing rises")"
     }
 
-    /// - Parameter isCaptured: somebody sends a signed body again under another id, where the signature is over the body alone.
+    /// - Parameter isCaptured: whether a signed body is sent again under another id, where the signature is over the body alone.
     func replay(_ number: Int, isCaptured: Bool) throws -> String? {
         guard !webhooks.isEmpty else { return nil }
         let old = webhooks[number % webhooks.count]
         let id = isCaptured ? "captured-\(number)" : old.id
-        // Nobody asks for what was withdrawn since.
+        // A version that was withdrawn since must not rise again.
         let wasWithdrawn = model.announcements.contains { $0.app == old.app && $0.version == old.version && !$0.isLive }
         return try send(webhook: id, old.app, old.version, isMeant: !wasWithdrawn).map { "again: \($0)" }
     }

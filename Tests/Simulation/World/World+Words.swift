@@ -5,15 +5,15 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
-/// What a person has said of one requirement, and who may say another thing.
+/// A person's decisions about one requirement.
 struct SpokenWord {
-    /// In tenths; nil: nothing was said.
+    /// The minimum system, in tenths; nil: none was set.
     var minimum: Int?
-    /// In milliseconds since 1970.
+    /// The moment, in milliseconds since 1970; nil: none was set.
     var moment: Int64?
 }
 
-/// A person's word and a store's.
+/// The decisions of a person and of a store.
 extension World {
     private static func newest(_ rows: [Requirement]) -> Version? {
         let takenUp = rows.filter(\.isAccepted)
@@ -25,7 +25,7 @@ extension World {
         try undisturbed { try relay?.store.version(of: settings.key(app))?.requirements.rows ?? [] }
     }
 
-    /// What a bump has said of systems and moments, of which rows, and whether what `plan` had promised came of it.
+    /// Notes the systems and moments that a bump has set, by requirement, and judges whether the promise of `plan` came true.
     func remember(_ bump: VersionBump, _ app: Int, _ version: Int, promised: Bool?, _ rose: Bool) {
         if let promised, promised != rose {
             model.broke(
@@ -43,7 +43,7 @@ extension World {
         }
     }
 
-    /// A person says on which systems what is required runs, and nothing else.
+    /// A person sets the systems that the required version runs on, and nothing else.
     func saySystem(_ app: Int, _ number: Int) throws -> String? {
         guard settings.setup["system", app] == 1, let version = Self.newest(try rows(app)) else { return nil }
         let minimum = try Version(number % 3 == 0 ? "13.0" : Phone.minimumSystem)
@@ -51,7 +51,8 @@ extension World {
         bump.minimumOS = .set(minimum)
         bump.isConfirmed = true
         try apply(bump, app, canary: nil, source: "api")
-        // What another program wrote is taken up before it: the person means that, too, who did not see it.
+        // A version that another program wrote is taken up first: the person's decision is about that one, too, although the person did not
+        // see it.
         let place = Self.number(of: (Self.newest(try rows(app)) ?? version).text)
         remember(bump, app, place, promised: nil, false)
         if let place = model.newest(app, place), model.announcements[place].isLive {
@@ -64,7 +65,7 @@ extension World {
         return "api says that \(Self.text(version: place)) of app \(app) runs from \(minimum) on"
     }
 
-    /// A store says so by itself.
+    /// A store reports the systems by itself.
     func listSystem(_ app: Int, _ number: Int) throws -> String? {
         guard let relay, settings.setup["system", app] == 1, settings.hasApp[app] else {
             return nil
@@ -79,7 +80,7 @@ extension World {
         model.doubtAgain()
         _ = try undisturbed { try relay.control.take(bump, from: store) }
         model.looked(app)
-        // What another program asked for is taken up first, and may be what the store speaks of then.
+        // A version that another program asked for is taken up first, and may be the one that the store's report is about then.
         guard before.allSatisfy(\.isAccepted) else {
             return "the store of app \(app) says that its newest version runs from \(minimum) on"
         }
@@ -96,7 +97,7 @@ extension World {
         return "the store of app \(app) says that \(version) runs from \(minimum) on"
     }
 
-    /// What people have said of single requirements holds as long as they are asked for.
+    /// People's decisions about single requirements hold as long as these are asked for.
     func judgeWords(_ app: Int, _ told: ToldRequirements) {
         for row in told.rows where row.isLive {
             guard let word = watched.spoken[row.id] else { continue }
@@ -117,8 +118,8 @@ extension World {
 
     // MARK: Stores
 
-    /// What a store has halted is neither in force nor announced, whatever kind it is of, and what waits for a way out is in force once it
-    /// is there.
+    /// A requirement that its store has halted is neither in force nor announced, whatever its kind, and a block that waits for a way out
+    /// is in force once there is one.
     func judgeStores(_ app: Int, _ told: ToldRequirements) {
         let isSettled = tick - max(quietSince, diskFailedAt ?? quietSince) > .seconds(90)
         guard settings.isGated(app), settings.hasApp[app], isToldSure[app] else { return }
@@ -143,7 +144,7 @@ extension World {
     private func judgeWayOut(
         _ row: ToldRequirement, _ verdict: StoreTruth.Verdict, _ app: Int, _ told: ToldRequirements, _ isSettled: Bool
     ) {
-        // A version that is to be left itself is no way out.
+        // A version that is blocked itself is no way out.
         let isAboveBlocked = told.rows.contains { $0.kind == .block && $0.isLive && $0.version > row.version }
         guard row.kind == .block, row.state == "waiting", verdict == .open, isSettled, !told.isSuperseded(row),
             !isAboveBlocked,

@@ -7,14 +7,14 @@ import RelayEngine
 import RelayStore
 import Telemetry
 
-/// The only owner of time, chance and order. It performs a script step by step, gives the relay its turns, moves time to the next
-/// event, and asks after every step whether all promises hold.
+/// The only owner of time, chance and order. It performs a script step by step, gives the relay its turns, moves time to the next event,
+/// and checks after every step whether all promises hold.
 ///
-/// Unchecked: a world lives on one thread, and so does all that it hands itself to.
+/// Unchecked: a world lives on one thread, and so does everything that it passes itself to.
 final class World: @unchecked Sendable {
     let script: Script
     let storage: any SimulatedStorage
-    /// The storage's own idea of now goes with it.
+    /// The storage's clock is set along with it.
     var clock = VirtualClock() { didSet { storage.set(time: clock.now.wall) } }
     var settings: Settings {
         didSet {
@@ -29,55 +29,55 @@ final class World: @unchecked Sendable {
     private(set) var otherProgram: (any OtherProgram)?
     var journal: Journal
 
-    // What is so, whether the relay knows it or not.
+    // The true state, whether the relay knows it or not.
     var phones: [Phone] = []
     var stores = [StoreTruth(), StoreTruth()]
-    /// What they offered when they were asked last.
+    /// The stores as of their last answers.
     var toldStores = [StoreTruth(), StoreTruth()]
-    /// Whether the relay could record what came of it.
+    /// By app: whether the relay could record the result of the last answer.
     var isToldSure = [true, true]
-    /// By app: what the relay may know of its store over a kill.
+    /// By app: what the relay may still know of its store after a kill.
     var kept = [KeptAnswer(), KeptAnswer()]
-    /// Who has which push token.
+    /// By app and token: the phone and the installation that have the token.
     var phonesByToken: [String: (place: Int, installation: Int)] = [:]
-    /// By app: what its LaunchGate file requires.
+    /// By app: the version that its LaunchGate file requires.
     var files: [Int: Int] = [:]
     private var fileEditedAt = MonotonicTime(nanoseconds: 0)
-    /// Whether files are watched, and each was read since it was edited last.
+    /// Whether files are watched, and each was read since its last edit.
     var areFilesOld: Bool { settings.apps.contains(where: settings.watchesFile) && tick - fileEditedAt > .seconds(120) }
     var services: [PushPlace: PushServiceTruth] = [:]
     /// Since when each place has its weather; nil: it never had another.
     var weatherSince: [PushPlace: MonotonicTime] = [:]
-    /// When a campaign of an app was last sent again by hand, to those that failed.
+    /// By app: when a campaign was last sent again by hand, to the devices that failed.
     var sentAgainAt: [Int: MonotonicTime] = [:]
     var pushes = PushRecord()
     var ledger = LedgerWatch()
-    /// The last state that a receiver was told of each campaign.
+    /// By campaign: the last state that a receiver was notified of.
     var receivers: [String: String] = [:]
-    /// What was done by hand and by webhooks.
+    /// The acts of people and of webhooks.
     var acts: [Act] = []
-    /// What people have looked at, the newest last.
+    /// The looks that people have had, the newest last.
     var looks: [Look] = []
-    /// What who acts just now was shown; nil: he looks at what is there.
+    /// The facts that the acting person was shown; nil: the person acts by the present state.
     var carried: Confirmed?
-    /// Webhooks that were sent: their ids and what they asked for.
+    /// Webhooks that were sent: their ids and the versions that they asked for.
     var webhooks: [(id: String, app: Int, version: Int)] = []
-    /// Whether the wall clock was ever set: then nothing is held to a time by it.
+    /// Whether the wall clock was ever set: then no time is judged by it.
     var wasClockSet: Bool { clockSetAt != nil }
-    /// When it was last.
+    /// When it was last set.
     var clockSetAt: MonotonicTime?
     var rowsWereDeleted = false
-    /// How far the copy of the store is that somebody has made; nil: there is none.
+    /// The mark of the store's copy; nil: there is no copy.
     var copied: StoreMark?
     /// Whether the store is an older one than the relay has seen.
     var isBack = false
-    /// What the relay's last life has noted of the store, outside of it.
+    /// The mark of the store that the relay's last life has noted, outside of the store.
     private(set) var noted: StoreMark?
-    /// Where the phones are that were registered again with the token that they had, by app and token.
+    /// By app and token: the place in `phones` of a phone that was registered again with the token that it had.
     var restored: [String: Int] = [:]
-    /// Where the phones are that have replaced a token, by app and that token.
+    /// By app and token: the place in `phones` of the phone that has replaced the token.
     var replaced: [String: Int] = [:]
-    /// Whether a phone was ever another user's, or nobody's.
+    /// Whether a phone ever changed its user, or lost it.
     var wasMoved = false
     /// Whether the disk is made to fail until it works again.
     var isDiskFailing = false {
@@ -86,39 +86,40 @@ final class World: @unchecked Sendable {
             learnTrouble()
         }
     }
-    /// When it last failed: the dispatcher rests after that for a while, and one that starts does not.
+    /// When it last failed: a running dispatcher rests for a while after that, a starting one does not.
     var diskFailedAt: MonotonicTime?
-    /// Phones that logged in while the store took nothing: what they said comes later.
+    /// Logins while the store could not be written: they are stored later.
     var unstoredLogins: [UnstoredLogin] = []
-    /// By campaign: waves that were over without a push. A sandbox's may come later: it holds nothing up, and is counted in its wave then.
+    /// By campaign: waves that were over without a push. A push to a sandbox may come later: it holds nothing up, and is counted in its
+    /// wave then.
     var emptyWaves: [String: Int] = [:]
-    /// What the relay told of each campaign last, and when that changed.
+    /// By campaign: its last state as the relay showed it, and when that changed.
     var told: [String: (campaign: ToldCampaign, since: MonotonicTime)] = [:]
 
-    /// By campaign: tokens that were refused before a service had taken anything, when it was taken up.
+    /// By campaign: tokens that were refused before a service had taken anything, as of when the campaign was taken up.
     var owed: [String: Set<String>] = [:]
-    /// When each campaign that does not move said last why.
+    /// By campaign that does not move: when it last gave its reason.
     var spokeAt: [String: MonotonicTime] = [:]
-    /// Since when neither disk nor configuration have kept anything from moving.
+    /// Since when neither disk nor configuration has kept anything from moving.
     var quietSince = MonotonicTime(nanoseconds: 0)
-    /// By announcement: since when its store has halted it without the relay's having heard.
+    /// By announcement: since when its store has halted it without the relay's knowledge.
     var haltedSince: [Int: MonotonicTime] = [:]
-    /// Since when outcomes wait for a disk that fails.
+    /// Since when outcomes have been waiting for a disk that fails.
     var unrecordedSince: MonotonicTime?
-    /// By place that the relay takes for out, and campaign that was sent there then: since when, and the pushes that have left since.
+    /// By place that the relay takes for out, and by campaign that was sent there then: since when, and how many pushes have left since.
     var outages: [PushPlace: [String: (since: MonotonicTime, pushes: Int)]] = [:]
-    /// By app: after which change of the store the channels were explained last, and when.
+    /// By app: the store's change and the time of the last explanation of the channels.
     var explained: [Int: (change: Int, at: MonotonicTime)] = [:]
-    /// What channels, receivers and single requirements were seen to say.
+    /// The observations of channels, receivers and single requirements.
     var watched = Watched()
-    /// The newest campaigns as they were after a change of the store.
+    /// The newest campaigns as of a change of the store.
     var listed: CampaignList?
-    /// The registry as it was looked at last, and the change of the store after which that was.
+    /// The registry at the last look, and the change of the store after which that was.
     var registryRows: [DeviceRecord] = []
     var registryChange: Int?
-    /// The mark of the registry after which it was read.
+    /// The mark of the registry when it was last read.
     var registryRead: Int64?
-    /// The change of the store that the campaigns were read at last, and the one after which nobody was left to notify.
+    /// The store's change when the campaigns were last read, and the change after which no receiver was left to notify.
     var seenChange: Int?
     private var notifiedChange: Int?
     private var dice: SeededGenerator
@@ -126,7 +127,7 @@ final class World: @unchecked Sendable {
     private var inTheMiddle: [(operation: Operation, yields: Int)] = []
     private(set) var turnDepth = 0
     var silence = 0
-    /// Whether the process is to die at its next write.
+    /// Whether the process dies at one of its next writes.
     var isDoomed = false
 
     init(_ script: Script, in storage: any SimulatedStorage, isStoryWanted: Bool = false) throws {
@@ -157,7 +158,7 @@ final class World: @unchecked Sendable {
     var tick: MonotonicTime { clock.tick }
     var milliseconds: Int64 { Int64(clock.tick.nanoseconds / 1_000_000) }
 
-    /// What the relay reads.
+    /// The clock, as the relay reads it.
     func clockRead() -> Moment {
         yieldPoint()
         readsHere = lastRead == tick ? readsHere + 1 : 0
@@ -166,7 +167,7 @@ final class World: @unchecked Sendable {
         return clock.now
     }
 
-    /// A turn that has no end reads the clock for ever. Only an error of the store leads out of it.
+    /// A turn that has no end reads the clock forever. Only an error of the store leads out of it.
     private func endLoop() {
         guard turnDepth > 0, let relay else { return }
         readsHere = 0
@@ -178,16 +179,16 @@ final class World: @unchecked Sendable {
 
     private static let mostReads = 50_000
     private var readsHere = 0
-    /// Turns without an end. Who spins again when it has started again has no end at all.
+    /// The number of turns without an end. A relay that spins again after a restart does not end at all.
     private var spins = 0
     private var lastRead = MonotonicTime(nanoseconds: 0)
-    /// The process has to be given up.
+    /// Whether the process must be given up.
     private(set) var isLost = false
 
     var random: RandomSource { RandomSource { self.dice.next() } }
 
-    /// In the middle of somebody's turn, at an entry to the store or a look at the clock: others may act here, as other threads
-    /// of the daemon do. Never under a lock, and one whole operation at most.
+    /// A place in the middle of a turn, at an entry to the store or a look at the clock: an operation may act here, as other threads of the
+    /// daemon do. Never under a lock, and one whole operation at most.
     func yieldPoint() {
         guard turnDepth == 1, silence == 0, !isDying else { return }
         judgeOrder()
@@ -198,28 +199,28 @@ final class World: @unchecked Sendable {
         undisturbed { perform(operation, "in the middle of a turn: ") }
     }
 
-    /// Nobody else acts meanwhile: the relay holds a lock.
+    /// Runs `body` without any operation in its middle: the relay holds a lock.
     func undisturbed<Result>(_ body: () throws -> Result) rethrows -> Result {
         silence += 1
         defer { silence -= 1 }
         return try body()
     }
 
-    /// Others may act in the middle of `body`.
+    /// Runs `body` as a turn, in whose middle operations may act.
     func inTurn<Result>(_ body: () throws -> Result) rethrows -> Result {
         turnDepth += 1
         defer { turnDepth -= 1 }
         return try body()
     }
 
-    /// The process is about to die: its last write has failed, and nothing leaves it any more.
+    /// Whether the process is about to die: its last write has failed, and nothing leaves it any more.
     var isDying: Bool { isDoomed && storage.failures > 0 }
 
     // MARK: The run
 
-    /// Performs the whole script, lets all trouble end, and asks what must then hold.
+    /// Performs the whole script, lets all trouble end, and checks what must then hold.
     ///
-    /// - Parameter stops: whether a broken promise ends the run: not those that are known.
+    /// - Parameter stops: whether a broken promise ends the run: known ones do not.
     func run(stops: (Violation) -> Bool) -> Violation? {
         undisturbed {
             populate()
@@ -258,7 +259,7 @@ final class World: @unchecked Sendable {
     /// Lets time pass, with all that happens in it, and checks.
     func step(_ time: Duration) {
         pass(time)
-        // What found no turn to come into happens now.
+        // Operations that found no turn to come into happen now.
         while !inTheMiddle.isEmpty {
             let operation = inTheMiddle.removeFirst().operation
             undisturbed { perform(operation, "") }
@@ -269,7 +270,7 @@ final class World: @unchecked Sendable {
             relay?.sightings.flush()
             loginsAreFlushed()
             learnLogins()
-            // The receivers take all at once: where nothing was written since, nothing is due.
+            // The receivers take everything at once: where nothing was written since, nothing is due.
             if let relay, change != notifiedChange {
                 notifiedChange = relay.notify() ? change : nil
             }
@@ -283,7 +284,7 @@ final class World: @unchecked Sendable {
         var turnsHere = 0
         while let relay {
             model.now = milliseconds
-            // Before the turn: what has just come back is a reason for one.
+            // Before the turn: an answer that has just come back is a reason for one.
             relay.lane.proceed()
             let did = inTurn { relay.turn() }
             if isDying || isLost {
@@ -313,7 +314,7 @@ final class World: @unchecked Sendable {
         model.now = milliseconds
     }
 
-    /// What was to come into a turn does not come any more.
+    /// Drops the operations that still wait for a turn.
     func inTheMiddleIsOver() { inTheMiddle = [] }
 
     // MARK: The process
@@ -329,12 +330,12 @@ final class World: @unchecked Sendable {
         } catch {
             model.broke("store.check", "the relay does not start: \(error)")
         }
-        // Nothing is on its way, and nothing has had a turn. From a store that went back nothing is taken up, and what is refused there may have
-        // been tried again in the newest.
+        // Nothing is on its way, and nothing has had a turn. In a store that went back no campaign is taken up, and pushes that were
+        // refused there may have been tried again in the newest.
         if !isBack { for campaign in campaigns() { owe(campaign) } }
     }
 
-    /// The store is another one, or is written to in a way that leaves no trace.
+    /// Forgets all looks: the store is another one, or is written to in a way that leaves no trace.
     func forgetLooks() {
         (seenChange, notifiedChange, listed, explained, registryChange) = (nil, nil, nil, [:], nil)
         (watched.ruled, watched.documented, registryRead) = ([:], [:], nil)
@@ -344,15 +345,15 @@ final class World: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - isChecked: whether it has a turn and is judged as soon as it has started again.
-    ///   - meanwhile: what happens before it does.
+    ///   - meanwhile: the acts between its death and its start.
     func die(downFor time: Duration, isChecked: Bool = true, _ meanwhile: () -> Void = {}) {
-        // Closing in order would tidy the log up, which nobody does who is killed.
+        // Closing in order would tidy the log up, which a killed process does not do.
         if storage.failures == 0 || !isDoomed { storage.arm(.write, first: 1) }
         endRelay()
         isDoomed = false
         pushes.processDied()
         ledgerDied()
-        // The next life finds out for itself that a service is out.
+        // The next life finds out by itself that a service is out.
         outages = [:]
         forgetUnkeptAnswers()
         clock.pass(to: tick + time)
@@ -363,15 +364,15 @@ final class World: @unchecked Sendable {
         if isChecked { step(.zero) }
     }
 
-    /// Nothing is left in memory.
+    /// Ends the relay and the other program.
     func end() {
         endRelay()
         otherProgram = nil
-        // The thread may be somebody else's next.
+        // The next user of this thread gets the system's time.
         storage.set(time: nil)
     }
 
-    /// Nothing of the relay is left in memory; another program lives on.
+    /// Ends the relay; the other program lives on.
     private func endRelay() {
         // As `PastWatch` does it, which is never ahead of the store.
         if let relay { noted = relay.store.membership.memory.seen ?? noted }

@@ -151,7 +151,7 @@ struct ConnectAnswerTests {
         let throttled = fault(429, often, retryAfter: .seconds(40))
         #expect(throttled.isThrottled && throttled.retryAfter == .seconds(40))
         #expect(throttled.reason.contains("RATE_LIMIT_EXCEEDED") && throttled.reason.contains("asked again in 40 s"))
-        // What is no such document is told by its status alone; what it holds makes no line of its own.
+        // Any other document is reported by its status alone; an error's text makes no line of its own.
         #expect(fault(500, "<html>").reason == "App Store Connect answers HTTP 500")
         let nasty = fault(500, ConnectSample.error(500, "X\\n\\u001b[2J", String(repeating: "é", count: 900), ""))
         #expect(!nasty.reason.contains("\u{1B}") && !nasty.reason.contains("\n") && nasty.reason.utf8.count < 1000)

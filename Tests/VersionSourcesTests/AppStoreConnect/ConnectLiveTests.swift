@@ -32,7 +32,7 @@ struct ConnectLiveTests {
             (try? Version("2.0")).flatMap { bench.runner.verdict(GateQuestion($0), of: SourceBench.app) }
         }
 
-        /// What was asked before the last of so many more was answered and taken.
+        /// Waits until the server has had so many questions in all.
         func waitForQuestions(_ count: Int) {
             #expect(server.wait(for: count), "asked \(server.questions.count) times")
         }
@@ -78,7 +78,7 @@ struct ConnectLiveTests {
         ground.waitForQuestions(asked + 3)
         #expect(ground.verdict?.isOpen == true)
         #expect(ground.bench.runner.faults().isEmpty)
-        // One token for all, and the question as it is documented.
+        // One token for all, and the request as it is documented.
         #expect(Set(ground.server.questions.map(\.token)).count == 1)
         #expect(ground.server.questions.allSatisfy { $0.refusal == nil })
         let target = try #require(ground.server.questions.first?.target)
@@ -185,7 +185,7 @@ struct ConnectLiveTests {
             $0.log.contains { $0.contains("the key 2X9R4HXF34 may be revoked") }
         }
         #expect(ground.verdict?.isOpen == true)
-        // Another token of a key that is refused is tried.
+        // A key that is refused is tried with another token.
         let refused = ground.server.questions.count
         ground.waitForQuestions(refused + 3)
         #expect(Set(ground.server.questions.filter { $0.refusal != nil }.map(\.token)).count > 1)
@@ -194,7 +194,7 @@ struct ConnectLiveTests {
         ground.show([.init(version: "2.1")])
         ground.bench.wait("the new key's answer is taken") { $0.bumps.count == 2 }
         #expect(ground.bench.runner.faults().isEmpty)
-        // The gate was not closed meanwhile: what was known of the app is known still.
+        // The gate stayed open: the app's evidence was kept.
         #expect(ground.verdict?.isOpen == true)
     }
 
@@ -214,7 +214,7 @@ struct ConnectLiveTests {
     func now() throws {
         let ground = try Ground([.init(version: "2.0")])
         defer { ground.stop() }
-        // The lookup beside it is not asked for this.
+        // This does not ask the lookup that is configured beside it.
         let lookup = try LocalServer { _ in LocalServer.response("500 Oops") }
         defer { lookup.stop() }
         try ground.bench.start([
@@ -234,7 +234,7 @@ struct ConnectLiveTests {
         ground.server.set { _ in .init(status: "429 Too Many Requests", headers: ["Retry-After: 3600"], body: fault) }
         #expect(throws: SourceFault.self) { try ground.bench.runner.current(of: SourceBench.app) }
         let asked = ground.server.questions.count
-        // The key is left alone, whoever asks.
+        // The key is not used again, for any caller.
         #expect(throws: SourceFault.self) { try ground.bench.runner.current(of: SourceBench.app) }
         #expect(ground.server.questions.count == asked)
     }

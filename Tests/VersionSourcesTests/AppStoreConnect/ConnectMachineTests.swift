@@ -54,7 +54,7 @@ struct ConnectMachineTests {
         let end = machine.answered(.success(.phase(.paused)), rate: nil, before: nil, at: Self.start + .seconds(2))
         guard case .success(let evidence)? = end else { throw SourceFault("\(String(describing: end))") }
         #expect(evidence.askedAt == Self.start + .seconds(2))
-        // What is older than the live one is of no use.
+        // Releases that are older than the live one are left out.
         #expect(evidence.releases.map(\.version.text) == ["2.1", "2.0"])
         #expect(evidence.offered?.phase == .paused)
         #expect(machine.next(at: Self.start + .seconds(2)) == .wait(until: Self.start + .seconds(302)))
@@ -92,7 +92,7 @@ struct ConnectMachineTests {
                 == "App Store Connect shows 1.9 as the newest that is live, older than 2.0, which was before")
         #expect(try fault([.init(version: "2.0.0", phase: "PAUSED")]) == nil)
         #expect(try fault([.init(version: "2.0.1")]) == nil)
-        // An app that never had one.
+        // An app that never had a release.
         #expect(try Self.round([]) == .success(AppStoreConnectEvidence(askedAt: Self.start, releases: [])))
     }
 

@@ -19,7 +19,7 @@ struct PlayAnswerTests {
                 GooglePlaySummary(name: "1.9.0", builds: [190, 191], lifecycle: "PUBLISHED"),
                 GooglePlaySummary(name: nil, builds: [200], lifecycle: "IN_REVIEW"),
             ])
-        // What is empty is left out, and a track that was never used says nothing at all.
+        // Empty members are left out, and the answer for a track that was never used is empty.
         for empty in ["", "{}", "{\"releases\":[]}", "{\"releases\":null}"] {
             #expect(try GooglePlayAnswer.releases(Array(empty.utf8), track: "production").isEmpty)
         }

@@ -11,7 +11,7 @@ import Testing
 import UpgradeRules
 import VersionSources
 
-/// A runner that asks a stand-in of Google over TLS.
+/// A runner that asks a stand-in for Google over TLS.
 private final class PlayBench: Sendable {
     static let app = AppKey(app: "com.example.app", platform: .android)
 
@@ -118,7 +118,7 @@ struct PlayLiveTests {
 
     @Test("a halt is heard within two seconds beside fifty sources that hang")
     func besideSilence() throws {
-        // The kernel takes connections into the backlog (listen(2)); nobody reads them.
+        // The kernel takes connections into the backlog (listen(2)); nothing reads them.
         let (silence, port) = try Loopback.listen()
         defer { close(silence) }
         let play = try PlayBench()
@@ -155,7 +155,7 @@ struct PlayLiveTests {
         #expect(play.verdict()?.reason.contains("the rollout of 2.0.0 (version code 200) is halted") == true)
         play.roll("inProgress", 0.6)
         play.bench.wait("it goes on") { _ in play.inForce == "2.0.0" }
-        // 1.9.0 is what everybody is offered.
+        // 1.9.0 is offered to all users.
         #expect(play.bench.seen.now.bumps.allSatisfy { $0.latest?.text != "2.0.0" })
         play.bench.runner.stop()
         let google = play.google.now
@@ -236,7 +236,7 @@ struct PlayLiveTests {
         var testDescription: String
         var route: PlayStandIn.Route
         var answer: PlayStandIn.Answer
-        /// What the fault says.
+        /// A part of the fault's text.
         var says: String
     }
 

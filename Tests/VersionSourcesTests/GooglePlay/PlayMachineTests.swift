@@ -50,7 +50,7 @@ struct PlayMachineTests {
         let first = try evidence(machine.read(.success([Self.rollout(190, .completed)]), leftover: nil, at: Self.start))
         #expect(first.offeredToAll?.build == 190 && first.offeredToAll?.version?.text == "1.9.0")
         var now = Self.start
-        // A release that is in review is told by the list alone.
+        // The list alone shows a release that is in review.
         for list in [[Self.old], [Self.old, Self.pending], [Self.old, Self.pending]] {
             now = now + Self.every
             #expect(machine.next(at: now - .seconds(1)) == .wait(until: now))
@@ -85,13 +85,13 @@ struct PlayMachineTests {
         let tenth = Self.rollout(200, .inProgress, 0.1)
         #expect(try round(&machine, tenth, hangs: true).releases.first?.fraction == 0.1)
         for _ in 0..<2 {
-            // How far it is was last said by the edit.
+            // The rollout's fraction is as old as the last edit.
             #expect(try round(&machine, tenth, hangs: true).askedAt == Self.start)
         }
         #expect(edits == 1)
         #expect(try round(&machine, Self.rollout(200, .halted, 0.1), hangs: true).releases.first?.status == .halted)
         #expect(edits == 2)
-        // Where nobody waits for it, the list is enough.
+        // If no requirement waits for it, the list is enough.
         for _ in 0..<9 { _ = try round(&machine, tenth, hangs: false) }
         #expect(edits == 2)
         #expect(try round(&machine, Self.rollout(200, .completed), hangs: true).offeredToAll?.build == 200)
@@ -112,7 +112,7 @@ struct PlayMachineTests {
         )
         #expect(answer.offeredToAll?.build == 190)
         #expect(answer.releases.first { $0.build == 200 }?.lifecycle == "IN_REVIEW")
-        // Published in part, and a wider rollout waits for its review: nobody knows how far the part is.
+        // Published in part, and a wider rollout waits for its review: how far the part is, is not known.
         _ = machine.listed(.success([Self.old, Self.new, Self.pending]), wanted: [], at: Self.start + Self.every)
         let change = try evidence(
             machine.read(

@@ -8,7 +8,7 @@ import TestPeers
 @testable import VersionSources
 
 extension PlayStandIn {
-    /// What a source must know to ask here.
+    /// A source that asks this server.
     func source(every: Duration = .milliseconds(30), keyID: String = "k1", key: RS256PrivateKey? = nil) throws
         -> VersionSource.Kind
     {
