@@ -204,7 +204,7 @@ struct Model {
     }
 
     /// A version is taken back: from here on it is announced to no user, also where it is asked for again before any channel has been looked at.
-    private mutating func forgetTold(_ app: Int, _ version: Int) {
+    mutating func forgetTold(_ app: Int, _ version: Int) {
         if told[app] == version { told[app] = nil }
     }
 

@@ -158,6 +158,9 @@ extension World {
         let isCanary = place.map { before[$0].requiredFrom != nil && !before[$0].isForAll } ?? false
         if let place, isWaiting || isCanary || !before[place].isUnclear && model.inForceAt(before[place]) == nil {
             model.takeBack(place)
+        } else if let place, before[place].isUnclear {
+            // It may have been in force for every user, and stays so; or it is taken back.
+            model.forgetTold(before[place].app, before[place].version)
         }
         do {
             _ = try acting(.campaignCancel) { try relay?.control.cancel(campaign: campaign.id, by: $0) }
