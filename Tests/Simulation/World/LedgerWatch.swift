@@ -101,8 +101,12 @@ struct LedgerWatch {
     /// By campaign: its users, and the users that each wave was the first to push to.
     var shares: [String: WaveShares] = [:]
 
+    /// How many batches have come back since the dispatcher's turn began: the dispatcher hears of them in its next one.
+    var unheard = 0
+
     mutating func turnBegins() {
         heard = back.count
+        unheard = 0
         mayStop = back.contains { $0.answer.map { [400, 401, 403, 404, 410].contains($0.status) } ?? false }
     }
 

@@ -209,6 +209,7 @@ extension World {
     /// answers, or in one batch with them: the tokens are judged beside good answers, and the relay does not see when those were given.
     func returned(_ batch: ObjectIdentifier, taken: [SeenPush]) {
         pushes.returned += taken
+        ledger.unheard += 1
         pushes.hear(batch)
         for (place, pause) in pushes.pauses where pause.batch == batch {
             pushes.pauses[place] = .init(
@@ -224,7 +225,8 @@ extension World {
 
     /// All outcomes that are back are in the store now.
     func recorded() {
-        if triesOtherEnvironments, relay?.lane.isIdle == false { return ledger.isKnown = false }
+        // A batch waits, with all of its answers, for the tokens that are tried in the other environment. They may just have been called back.
+        if triesOtherEnvironments, relay?.lane.isIdle == false || ledger.unheard > 0 { return ledger.isKnown = false }
         learnLedger()
         // An answer for a row that is gone counts for no device, also where the push was on its way when another program deleted the row.
         // For a campaign that was another relay's, it cannot be seen from outside which answers were recorded before.
