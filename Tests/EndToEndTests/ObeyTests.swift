@@ -15,7 +15,7 @@ import Testing
         #expect(answer.status == 200 && answer.json["osVersion"] as? String == osVersion, "\(answer)")
     }
 
-    /// What a phone is told at login.
+    /// What a phone is notified at login.
     private static func check(_ os: String, _ bench: Workbench) throws -> [String: Any] {
         let path = "/v1/check?app=\(Workbench.app)&platform=ios&version=1.9.0&os=\(os)"
         return try #require(try bench.api("GET", path).json["body"] as? [String: Any])

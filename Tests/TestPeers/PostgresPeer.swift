@@ -20,7 +20,7 @@ package final class PostgresPeer: Sendable {
     package struct State: Sendable {
         package var connections = 0
         package var cancels = 0
-        /// What was asked for, by any connection: texts of statements, and `name` for each run of a prepared one.
+        /// Requirements over time, by any connection: texts of statements, and `name` for each run of a prepared one.
         package var statements: [String] = []
         fileprivate var sockets: Set<Int32> = []
         fileprivate var isStopping = false

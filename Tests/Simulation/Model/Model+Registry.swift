@@ -10,7 +10,7 @@ struct RegistryModel {
     /// Logins that the relay has in memory, by app and token.
     private(set) var logins: [String: WaitingLogin] = [:]
 
-    /// What a phone told at login, as the relay gathers it.
+    /// What a phone notified at login, as the relay gathers it.
     struct WaitingLogin {
         var version: Int
         var system: Int?

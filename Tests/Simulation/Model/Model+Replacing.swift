@@ -26,6 +26,6 @@ extension Model {
         return last
     }
 
-    /// Something of a device is as new as now: who changed since something was asked for may have been told at login.
+    /// Something of a device is as new as now: who changed since something was asked for may have been notified at login.
     mutating func changed(_ app: Int, _ token: String) { device(app, token) { _ in } }
 }

@@ -57,7 +57,7 @@ struct Model {
         violations.append(Violation(rule: rule, text: text))
     }
 
-    // MARK: What was asked for
+    // MARK: Requirements over time
 
     /// What is required, as far as people have said; nil: nothing.
     func required(_ app: Int) -> Announcement? {

@@ -139,7 +139,7 @@ extension World {
 
     func cancel(_ campaign: CampaignRecord) throws -> String? {
         ledger.stirred.insert(campaign.id)
-        // What was in force for everybody stays so; what was not is taken back. It may have come into force in the turn that this comes into.
+        // In force for everybody over time stays so; what was not is taken back. It may have come into force in the turn that this comes into.
         observeCampaigns(isSure: true)
         if let block = model.block(of: campaign.id) {
             _ = try acting(.campaignCancel) { try relay?.control.cancel(campaign: campaign.id, by: $0) }

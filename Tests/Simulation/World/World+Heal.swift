@@ -141,7 +141,7 @@ extension World {
 
     // MARK: What must hold then
 
-    /// Phones that had to be told of a requirement and were not. Who changed since it was asked for may have been told at login.
+    /// Phones that had to be told of a requirement and were not. Who changed since it was asked for may have been notified at login.
     func untold(_ app: Int, _ required: Announcement) -> [Phone] {
         phones.filter { phone in
             guard phone.app == app, phone.isInstalled, let state = model.device(app, token(phone)) else { return false }

@@ -7,7 +7,7 @@ import UpgradeRules
 
 /// What every channel says to every user, beside what the model makes of what is in force for whom.
 extension World {
-    /// What was asked for of an app when it was looked at last.
+    /// Requirements over time of an app when it was looked at last.
     struct Ruled {
         /// The change of the store after which it was read.
         var change: Int
