@@ -198,7 +198,7 @@ extension ConfigurationReader {
             }
             return server
         } catch {
-            fault(field, "\(error). What stands there is not repeated here: it may hold a password")
+            fault(field, "\(error). Its value is not repeated here: it may hold a password")
             return nil
         }
     }

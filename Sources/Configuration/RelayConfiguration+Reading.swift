@@ -196,7 +196,8 @@ extension RelayConfiguration {
             if let fcm = app.fcm, !fcm.showsNotification, !app.push.words.isPlain {
                 reader.fault(
                     "push.alert",
-                    "has a title or a key, which nobody shows: the push is data alone. Text alone, or fcm.notification")
+                    "has a title or a key, which no phone shows: the push is data alone. Text alone, or fcm.notification"
+                )
             }
             if reader.raw("apns") != nil { reader.fault("apns", "is for ios; an Android app is pushed to by fcm") }
         }

@@ -52,7 +52,7 @@ extension RelayConfiguration {
             where value.string.map({ BodyFields.telephoneFault($0) != nil }) ?? true {
                 reader.fault(at: path, "\(value.held) is no telephone as devices send it, such as \"13800138000\"")
             }
-            if telephones.isEmpty { reader.fault("canary", "names nobody; leave it out for everybody at once") }
+            if telephones.isEmpty { reader.fault("canary", "is empty; leave it out for everybody at once") }
         }
         reader.finish()
         return rules

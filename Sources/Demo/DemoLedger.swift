@@ -121,7 +121,7 @@ struct DemoLedger: Sendable {
                 simulator: refused("BadDeviceToken"), expected: expectation.rejected, mayRepeat: isInterrupted)
             add("rejected, for any reason", relay: campaign.count(.rejected), expected: expectation.rejected)
             add(
-                "told to wait (429)", simulator: refused("TooManyRequests"), expected: expectation.acceptedLater,
+                "asked to wait (429)", simulator: refused("TooManyRequests"), expected: expectation.acceptedLater,
                 mayRepeat: isInterrupted)
         case .android:
             add(
@@ -136,7 +136,7 @@ struct DemoLedger: Sendable {
                 simulator: refused("UNREGISTERED") + refused("INVALID_ARGUMENT"),
                 expected: expectation.unregistered + expectation.rejected, mayRepeat: isInterrupted)
             add(
-                "told to wait (429)", simulator: refused("QUOTA_EXCEEDED"), expected: expectation.acceptedLater,
+                "asked to wait (429)", simulator: refused("QUOTA_EXCEEDED"), expected: expectation.acceptedLater,
                 mayRepeat: isInterrupted)
         }
         add("filtered: no phone number", relay: by("noTelephone", of: .filteredBy), expected: expectation.noTelephone)
@@ -144,8 +144,8 @@ struct DemoLedger: Sendable {
             "filtered: already current", relay: by("alreadyCurrent", of: .filteredBy),
             expected: expectation.alreadyCurrent)
         add("filtered, for any reason", relay: campaign.count(.filtered), expected: filtered)
-        add("pushed who should not be", simulator: reach.pushedInError, expected: 0)
-        add("left out who should be pushed", simulator: reach.leftOut, expected: 0)
+        add("pushed, and should not be", simulator: reach.pushedInError, expected: 0)
+        add("left out, and should be pushed", simulator: reach.leftOut, expected: 0)
         add("campaigns, the webhook sent twice", relay: campaigns, expected: 1)
     }
 

@@ -52,7 +52,7 @@ struct DemoStage: Sendable {
         do {
             let result = try await play(sides, relays, store)
             let endedInOrder = await relays.stop()
-            if !endedInOrder { tell("The daemon did not end in order when it was told to.") }
+            if !endedInOrder { tell("The daemon did not end in order when it was asked to.") }
             return Result(isRight: result.isRight && endedInOrder, json: result.json)
         } catch {
             _ = await relays.stop()

@@ -74,7 +74,7 @@ extension HTTP2Connection {
         let stream = unsafe Int32(
             bitPattern: UInt32(frame[5]) << 24 | UInt32(frame[6]) << 16 | UInt32(frame[7]) << 8 | UInt32(frame[8]))
         guard isPlain, let index = unsafe Self.slot(of: stream, session) else {
-            fail("libnghttp2 writes a HEADERS frame that is nobody's")
+            fail("libnghttp2 writes a HEADERS frame of no stream")
             return false
         }
         let reference = unsafe slots.slots[index].reference

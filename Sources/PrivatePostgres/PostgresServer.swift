@@ -94,7 +94,7 @@ package final class PostgresServer: Sendable {
         folder = try shell.line()
         guard folder.hasPrefix("/tmp/") else {
             throw Failure(
-                context: "PostgreSQL's server did not start", hint: "What it said is above; as root it runs as postgres"
+                context: "PostgreSQL's server did not start", hint: "Its output is above; as root it runs as postgres"
             )
         }
     }

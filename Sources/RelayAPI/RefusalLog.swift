@@ -34,7 +34,7 @@ final class RefusalLog: Sendable {
         log(
             .warning, "a webhook was refused",
             [
-                ("hook", String(hook)), ("from", head.peer.description), ("by", signer ?? "nobody"),
+                ("hook", String(hook)), ("from", head.peer.description), ("by", signer ?? "unsigned"),
                 ("status", String(problem.status)), ("reason", problem.detail), ("suppressed", String(suppressed)),
             ])
     }

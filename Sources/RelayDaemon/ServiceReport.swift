@@ -44,7 +44,7 @@ final class ServiceReport: Sendable {
         do {
             try worker.start("report") { _ in watch.withLock { self.look(parts, &$0, activity) } }
         } catch {
-            log(.error, "the service manager cannot be told of the daemon's health", [("error", "\(error)")])
+            log(.error, "the service manager cannot be notified of the daemon's health", [("error", "\(error)")])
         }
         say(.ready) { $0.phase = .serving }
     }

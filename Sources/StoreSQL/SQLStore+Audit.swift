@@ -5,7 +5,7 @@ import UpgradeRules
 
 extension SQLStore {
     package func audit(_ filter: AuditFilter, before: Int64?, limit: Int) throws -> [AuditEntry] {
-        try readOnce("listing who did what") { connection in
+        try readOnce("listing the audit log") { connection in
             let (condition, values) = AuditTable.condition(filter, before: before)
             return try connection.all(
                 AuditEntry.self, "FROM audit WHERE \(condition) ORDER BY id DESC LIMIT ?",
@@ -14,14 +14,14 @@ extension SQLStore {
     }
 
     package func note(_ entry: AuditEntry) throws {
-        try write("noting who did what", lock: .rows) { connection in try AuditTable.insert(entry, connection) }
+        try write("writing to the audit log", lock: .rows) { connection in try AuditTable.insert(entry, connection) }
     }
 
     @discardableResult
     package func forgetAudit(before time: Timestamp) throws -> Int64 {
         var forgotten: Int64 = 0
         while true {
-            let some = try write("forgetting who did what long ago", lock: .rows) { connection in
+            let some = try write("deleting old audit rows", lock: .rows) { connection in
                 try AuditTable.forget(before: time, connection)
             }
             forgotten += Int64(some)

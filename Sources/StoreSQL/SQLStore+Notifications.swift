@@ -7,12 +7,12 @@ extension SQLStore {
     package func adoptReceivers(_ receivers: [NotificationReceiver], at now: Timestamp) throws {
         // Nothing is written where nothing is new: on a full disk an operator can still reload a configuration that makes room.
         let wanted = receivers.map { [$0.url, Self.text($0.events)] }.sorted { $0[0] < $1[0] }
-        let known = try readOnce("looking who is notified") { connection in
+        let known = try readOnce("reading the receivers of notifications") { connection in
             try connection.all("SELECT url, states FROM receiver") { [$0.text(), $0.text()] }
         }
         guard wanted != known.sorted(by: { $0[0] < $1[0] }) else { return }
         for receiver in receivers { try StoreText.check(keys: receiver.url) }
-        try write("taking over who is notified", lock: .rows) { connection in
+        try write("storing the receivers of notifications", lock: .rows) { connection in
             let known = try connection.all("SELECT id, url FROM receiver") { ($0.integer(), $0.text()) }
             for (id, url) in known where !receivers.contains(where: { $0.url == url }) {
                 try NotificationTable.drop("receiver_id = ?2", [id], at: now, connection)

@@ -85,7 +85,7 @@ package struct CommandTree: Sendable {
             lines += ["Usage: upgrade-relay \(group) COMMAND [options]", "", "Commands:"]
         } else {
             lines += [
-                "Upgrade Relay: tells every device that runs a version older than required to upgrade.", "",
+                "Upgrade Relay: notifies every device that runs a version older than required.", "",
                 "Usage: upgrade-relay COMMAND [options]", "", "Commands:",
             ]
         }
@@ -96,7 +96,7 @@ package struct CommandTree: Sendable {
                 "  -h, --help     show this page and exit",
             ]
         }
-        lines += ["", "\"upgrade-relay \(group.map { "\($0) " } ?? "")COMMAND --help\" tells more about a command."]
+        lines += ["", "\"upgrade-relay \(group.map { "\($0) " } ?? "")COMMAND --help\" explains a command."]
         return lines.joined(separator: "\n") + "\n"
     }
 }

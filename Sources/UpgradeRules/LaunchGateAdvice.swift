@@ -116,7 +116,7 @@ public struct LaunchGateAdvice: Hashable, Sendable {
         if !letPass.isEmpty {
             warnings.append(
                 "LaunchGate compares versions as texts: a minimum of \(published) lets \(Self.list(letPass)) pass, "
-                    + "although older than \(required); these devices are told at login and by push only")
+                    + "although older than \(required); these devices are notified at login and by push only")
         }
     }
 
@@ -147,8 +147,9 @@ public struct LaunchGateAdvice: Hashable, Sendable {
             section.required = .init(minimumVersion: String(required), message: Self.requiredMessage(facts))
         } else if let version = facts.required {
             warnings.append(
-                "Gandalf compares version codes and none is known for \(version): the launch document requires nothing, and who "
-                    + "asks it alone is not forced; send builds.required (on the command line: --required-build)")
+                "Gandalf compares version codes and none is known for \(version): the launch document requires nothing, and "
+                    + "apps that ask it alone are not forced; send builds.required (on the command line: --required-build)"
+            )
         }
         if let latest, required.map({ $0 < latest }) ?? true {
             section.optional = .init(

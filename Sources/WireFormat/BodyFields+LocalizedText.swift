@@ -49,7 +49,7 @@ extension BodyFields {
         if members.isEmpty { refuse(name, "names no language; leave it out to say what the configuration says") }
         if faultCount == count, fallback == nil {
             refuse(
-                name, "says nothing to those who speak none of its languages; add \"en\", or \"*\" for all others")
+                name, "has no text for users of other languages; add \"en\", or \"*\" for all others")
         }
         guard faultCount == count, let fallback else { return nil }
         return LocalizedText(fallback, translations)

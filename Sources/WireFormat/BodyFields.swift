@@ -129,7 +129,7 @@ package struct BodyFields {
             return nil
         }
         guard !elements.isEmpty else {
-            refuse(name, "names nobody; leave it out to mean everyone")
+            refuse(name, "is empty; leave it out to mean everyone")
             return nil
         }
         guard isWithin(.telephones, elements.count, name, of: "users") else { return nil }

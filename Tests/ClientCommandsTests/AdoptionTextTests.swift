@@ -39,10 +39,10 @@ import Testing
         begun            2026-11-20T09:00:00.000Z
         to upgrade       9,600 (10,000 without 400 already current)
         pushes accepted  9,000
-        told at login    5,000
+        notified at login    5,000
         upgraded         4,800 50%
           after a push   2,400 50%
-          told at login  1,200 25%
+          notified at login  1,200 25%
           both           0 0%
           by neither     1,200 25%
 
@@ -73,7 +73,7 @@ import Testing
             let (code, out) = await run(Self.answer([], upgraded: 0), isTerminal: isTerminal)
             #expect(code == .done)
             #expect(out.contains("upgraded         0 0%\n"))
-            #expect(out.hasSuffix("\n\nno curve: nobody was seen with the required version yet, or it was pruned\n"))
+            #expect(out.hasSuffix("\n\nno curve: no device was seen with the required version yet, or it was pruned\n"))
         }
     }
 

@@ -145,7 +145,9 @@ import Testing
         let transcript = Transcript()
         let words = ["campaigns", "release", "b00000000001", "--app", "a"]
         #expect(await transcript.run(words, ScriptedTransport(Self.shared)) == .usage)
-        #expect(transcript.err.contains("--app goes with \"latest\" alone: it says whose newest campaign is meant"))
+        #expect(
+            transcript.err.contains("--app goes with \"latest\" alone: it names the app whose newest campaign is meant")
+        )
     }
 
     @Test func `The list is filtered by the daemon`() async {

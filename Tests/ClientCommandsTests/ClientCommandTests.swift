@@ -201,7 +201,7 @@ import Testing
         #expect(result.code == .failed)
         #expect(
             result.out == "1 new, 0 updated, 1 unchanged, 2 refused; "
-                + "1,200 older versions left out: the devices told newer ones since\n")
+                + "1,200 older versions left out: the devices have reported newer ones since\n")
         #expect(result.err.contains("line 4: platform: \"windows\" is not a platform; ios or android\n"))
         #expect(result.err.contains("line 5: token: only hex digits\n"))
         #expect(transport.requests.count == 2)

@@ -73,7 +73,7 @@ import Testing
         #expect(
             shown.out.contains("  login check: must upgrade: 1.0.0 is below 2.0.0, which is required of everybody\n"),
             "\(shown.out)")
-        #expect(shown.out.contains("told at login to upgrade: never"))
+        #expect(shown.out.contains("notified at login: never"))
         #expect(shown.out.contains(/2\.0\.0 +\w{12} +pending +- +aaaaaa…aaaa/), "\(shown.out)")
         #expect(await daemon.run("users explain \(Self.user) --json").out.contains(tokens[0]))
         let nobody = await daemon.run(["users", "explain", "+86 \(Self.user)"])
@@ -124,7 +124,7 @@ import Testing
         let set = await daemon.run("version set \(app) ios --required 1.5.0 --canary \(Self.user) --canary 13800138009")
         let id = try #require(set.out.firstMatch(of: /campaign (\w+) started/)?.output.1, "\(set)")
         let before = await daemon.run("campaigns show \(id)").out
-        #expect(before.contains(/canary +2 phone numbers, and nobody else yet\n/), "\(before)")
+        #expect(before.contains(/canary +2 phone numbers, and no other user yet\n/), "\(before)")
         let json = await daemon.run("campaigns show \(id) --json").out
         #expect(
             json.contains(#""canary":{"phase":"alone","telephones":2,"endedAt":null,"releasedAt":null}"#), "\(json)")

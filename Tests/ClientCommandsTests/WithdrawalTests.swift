@@ -89,8 +89,8 @@ import UpgradeRules
         let again = await daemon.run("plan \(app) ios --required 2.0.0 --json").out
         #expect(again.contains(#""toPush":0,"#) && again.contains(#""rises":false"#), "\(again)")
         let text = await daemon.run("plan \(app) ios --required 2.0.0").out
-        #expect(text.contains("2.0.0 is required already, and campaign \(id) tells of it"), "\(text)")
-        #expect(text.contains(#/told by that campaign +1 /#), "\(text)")
+        #expect(text.contains("2.0.0 is required already, and campaign \(id) announces it"), "\(text)")
+        #expect(text.contains(#/notified by that campaign +1 /#), "\(text)")
         #expect(!text.contains("in force at once"))
         // The bump does what was planned.
         #expect(await daemon.run("version set \(app) ios --required 2.0.0 --json").out.contains(#""campaign":null"#))

@@ -114,7 +114,7 @@ import WireFormat
         (app("threadId: \"t\"", .android), "\(android).push.threadId: is for ios; FCM has nothing like it"),
         (
             app("alert: { title: \"T\", body: \"b\" }", .android),
-            "\(android).push.alert: has a title or a key, which nobody shows: the push is data alone. Text alone, or "
+            "\(android).push.alert: has a title or a key, which no phone shows: the push is data alone. Text alone, or "
                 + "fcm.notification"
         ),
         (

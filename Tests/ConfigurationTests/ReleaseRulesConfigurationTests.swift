@@ -54,7 +54,7 @@ import WireFormat
             #"{ repository: "app" }"#,
             #"repository: "app" is not a repository; as GitHub or GitLab names it, such as "owner/name""#
         ),
-        (#"{ canary: [] }"#, "canary: names nobody; leave it out for everybody at once"),
+        (#"{ canary: [] }"#, "canary: is empty; leave it out for everybody at once"),
         (
             #"{ canary: [13800138000] }"#,
             #"canary[0]: 13800138000 is no telephone as devices send it, such as "13800138000""#

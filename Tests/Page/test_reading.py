@@ -33,7 +33,7 @@ class Reading(PageCase):
         self.check(" UTC" in browser.one("time").text, "times are in UTC, and say so")
         for path, words in {
             "/": "Done", "/page/campaigns": "com.example.done", f"/page/campaigns/{self.campaign}": "Running",
-            f"/page/campaigns/{self.done}": "Completed", "/page/apps/com.example.app/ios": "What was asked for",
+            f"/page/campaigns/{self.done}": "Completed", "/page/apps/com.example.app/ios": "Requirements over time",
             "/page/devices": "138001", f"/page/deliveries?campaign={self.done}": "Accepted",
             f"/page/users?telephone={telephone(1004)}": "the push service", "/page/tokens": "everything",
             "/page/audit": "Audit trail", "/page/apps/com.example.app/ios/raise": "Required version",

@@ -63,7 +63,7 @@ struct AdoptionLiveTests {
         #expect(answer.count("items") == 0)
     }
 
-    @Test("a device is told at login once, and counts where it upgrades; the curve has the moment")
+    @Test("a device is notified at login once, and counts where it upgrades; the curve has the moment")
     func login() throws {
         let (bench, id) = try Self.bench()
         for _ in 0..<3 {

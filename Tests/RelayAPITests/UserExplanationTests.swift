@@ -99,7 +99,7 @@ struct UserExplanationTests {
                 == "2.0 is below 3.0, which is required of those whom its canary names, this user among them")
         #expect(
             named.text("apps", "0", "devices", "1", "channels", "enforce", "why")
-                == "a proxy does not know who asks: 2.0 is below 3.0, which is required of those alone whom its canary names, "
+                == "a proxy does not know the user: 2.0 is below 3.0, which is required of those alone whom its canary names, "
                 + "and this user is not known to be one of them", "the words are the proxy's, who lets him pass")
         let other = try bench.ask("GET", "/v1/users?telephone=13900139000")
         #expect(other.value("apps", "0", "stage", "reached") == .bool(false))

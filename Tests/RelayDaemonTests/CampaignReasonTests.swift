@@ -123,7 +123,7 @@ import UpgradeRules
         var canary = try Case(.running)
         canary.record.requirement.canary = ["13800138000"]
         canary.goesToItsCanary()
-        #expect(canary.reason.text?.hasSuffix("is being sent to, and nobody else") == true)
+        #expect(canary.reason.text?.hasSuffix("is being sent to, and no other user") == true)
         #expect(!canary.reason.standsStill)
         canary.goesToItsCanary(endedAt: Self.time)
         #expect(canary.reason.text?.hasSuffix("\"campaigns release 1f0c2ab93d44\" sends to everybody") == true)

@@ -33,7 +33,7 @@ struct GooglePlayGateTests {
     }
 
     private static let remedy =
-        "add the countries in Play Console, tell the devices' `country`, or set googlePlay.countries to \"ignore\", last asked at @1000000"
+        "add the countries in Play Console, send the devices' `country`, or set googlePlay.countries to \"ignore\", last asked at @1000000"
 
     static let rows: [Row] = [
         Row(

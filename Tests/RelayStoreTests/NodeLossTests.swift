@@ -25,7 +25,7 @@ struct NodeLossTests {
         let words = NodeRecord.loss(among: [Self.node("a", .alive), lost])
         #expect(
             words
-                == "not heard of any more: b (since 2027-01-15T08:00:50.000Z). What it had, the others do; 1 relay is left"
+                == "not heard of any more: b (since 2027-01-15T08:00:50.000Z). The other relays do its work; 1 relay is left"
         )
         #expect(NodeRecord.loss(among: [Self.node("a", .alive), lost, Self.node("c", .alive, joined: 60)]) == nil)
     }

@@ -90,7 +90,7 @@ struct BumpBodyTests {
             #"{"telephones": "1"}"#, "telephones",
             "an array of strings is needed, such as [\"13800138000\"]; got \"1\""
         ),
-        (#"{"telephones": []}"#, "telephones", "names nobody; leave it out to mean everyone"),
+        (#"{"telephones": []}"#, "telephones", "is empty; leave it out to mean everyone"),
         (#"{"telephones": ["1", ""]}"#, "telephones[1]", "must not be empty"),
         (#"{"telephones": ["1\n2"]}"#, "telephones[0]", "must not hold the control character U+000A"),
         (#"{"telephones": ["1\u009b2J"]}"#, "telephones[0]", "must not hold the control character U+009B"),
@@ -139,7 +139,7 @@ struct BumpBodyTests {
         ),
         (
             #"{"message": {"de": "m", "en-US": "m"}}"#, "message",
-            "says nothing to those who speak none of its languages; add \"en\", or \"*\" for all others"
+            "has no text for users of other languages; add \"en\", or \"*\" for all others"
         ),
         (
             #"{"builds": {"latest": 1.5}}"#, "builds.latest",

@@ -3,17 +3,17 @@ import CTexts
 import Configuration
 import WireFormat
 
-/// upgrade-relay.json5(5), laid out as man-pages(7) wants it. What each key may hold and its default are the reader's own
-/// words, so that they cannot be other than what it does; what each is for is the sample's. Pure.
+/// upgrade-relay.json5(5), laid out by man-pages(7). The values and the default of each key come from the reader itself, so
+/// that they match its behaviour; the purpose of each comes from the sample. Pure.
 enum ConfigurationManual {
     private static let description = [
         "JSON5: JSON with comments, trailing commas and keys without quotes. The file is the one that *--config* names, else "
             + "*UPGRADE_RELAY_CONFIG* in the environment, else the one above. Every key has a default, except "
             + "those that only you can know. *null* means the same as leaving a key out, except for *apns*.",
-        "*upgrade-relay check-config* names every error with its field, its value and what would be right, and checks "
-            + "every file that is named. SIGHUP (*systemctl reload upgrade-relay*) applies a changed file at once. Changes of "
-            + "*store*, *listen* (except a renewed certificate), *fanOut* and *enforce.headers* need a restart, and the log "
-            + "says so. A file that is not valid changes nothing.",
+        "*upgrade-relay check-config* names every error with its field, its value and the remedy, and checks every file "
+            + "that is named. SIGHUP (*systemctl reload upgrade-relay*) applies a changed file at once. Changes of "
+            + "*store*, *listen* (except a renewed certificate), *fanOut* and *enforce.headers* need a restart, and the "
+            + "log reports it. An invalid file changes nothing.",
         "A duration is text: whole numbers with d, h, m, s or ms, the largest unit first, such as \"7d\" or \"1h30m\".",
         "A secret is never written in the file, only its place, which is one of: { *file*: \"/path\" }, a file; { *credential*: "
             + "\"name\" }, a systemd credential, which *LoadCredential=* in the service's unit provides; { *environment*: "
@@ -26,14 +26,14 @@ enum ConfigurationManual {
         lines += [".SH SYNOPSIS", ".I /etc/upgrade\\-relay/config.json5", ".SH DESCRIPTION"]
         lines += separated(description)
         lines.append(".SH KEYS")
-        lines += Roff.paragraph("What each is for stands in the sample below. *APP* and *PLATFORM* stand for names.")
+        lines += Roff.paragraph("The sample below explains each key. *APP* and *PLATFORM* stand for names.")
         for key in keys {
             guard let values = key.facts else { continue }
             lines += [".TP", ".B \(Roff.escaped(key.path))"] + fact(values)
         }
-        lines += [".SH EXAMPLE", "The least that pushes:", ".PP", ".RS 4", ".nf"]
+        lines += [".SH EXAMPLE", "The shortest configuration that pushes:", ".PP", ".RS 4", ".nf"]
         lines += example.split(separator: "\n").map { Roff.line(String($0)) } + [".fi", ".RE"]
-        lines += [".SH SAMPLE", "Every key with its default, and why:", ".PP", ".nf"]
+        lines += [".SH SAMPLE", "Every key with its default and its purpose:", ".PP", ".nf"]
         lines += filled(sample, columns: 72).map(Roff.line) + [".fi"]
         lines += [
             ".SH FILES", ".TP", ".I /etc/upgrade\\-relay/config.json5", "the configuration", ".TP",
@@ -47,7 +47,7 @@ enum ConfigurationManual {
     /// etc/config.json5
     static let sample = unsafe String(cString: relay_sample())
 
-    /// A line of the sample that shows a setting as a comment: the setting.
+    /// The setting in a line of the sample that shows one as a comment.
     static func setting(_ line: Substring) -> Substring? {
         let setting =
             #/^\s*//\s+((?:(?:[a-zA-Z]+|"com\.example\.other"):\s.*|\{ (?:app|google|launch)\w+: .*)[,\[{]|[{}\]],?)(?:\s+//.*)?$/#
@@ -57,7 +57,7 @@ enum ConfigurationManual {
     /// The text with its comments in shorter lines. Settings stay as they are.
     static func filled(_ text: String, columns: Int) -> [String] {
         var lines: [String] = []
-        // What the words of a comment's next line are added to.
+        // The prefix of the comment whose line takes further words.
         var open: Substring?
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
             guard setting(line) == nil, let head = line.prefixMatch(of: #/\s*//\s+(?=[^\s/])/#)?.output else {
@@ -84,7 +84,7 @@ enum ConfigurationManual {
         Roff.paragraph(text.replacing("*", with: "\u{2217}")).map { $0.replacing("\\[u2217]", with: "*") }
     }
 
-    /// Every key that the reader knows, but for the three places of a secret.
+    /// Every key that the reader knows, except the three places of a secret.
     static var keys: [ConfigurationKey] {
         let all = RelayConfiguration.keys((try? JSON5Reader.read(Array(exemplar.utf8)).value) ?? .null)
         let secrets = Set(all.filter { $0.values == .secret }.map(\.path))

@@ -2,7 +2,7 @@
 import Configuration
 import Terminal
 
-/// upgrade-relay(1), and a page for each command: upgrade-relay-version-set(1). Laid out as man-pages(7) wants it. Pure.
+/// upgrade-relay(1), and a page for each command: upgrade-relay-version-set(1). Laid out by man-pages(7). Pure.
 enum ManualPage {
     /// Each with the name of its file.
     static let pages = [("upgrade-relay.1", text)] + CommandSpec.all.map { ("\(name(of: $0)).1", text(of: $0)) }
@@ -10,28 +10,28 @@ enum ManualPage {
     private static var text: String {
         var lines = Roff.head("upgrade-relay", section: 1, "User Commands")
         lines += [
-            ".SH NAME", "upgrade\\-relay \\-", "tells every device that runs a version older than required to upgrade",
+            ".SH NAME", "upgrade\\-relay \\-", "asks every device that runs a version older than required to upgrade",
         ]
         lines += [
             ".SH SYNOPSIS", ".B upgrade\\-relay", "COMMAND [options]", ".br", ".B upgrade\\-relay", "\\-\\-version",
         ]
         lines.append(".SH DESCRIPTION")
         lines += Roff.paragraph(
-            "Keeps, for each app and platform, which version is required; when that rises, pushes to every registered "
-                + "device whose user still runs an older one, and can say afterwards what became of each push.")
+            "Keeps the required version of each app and platform; when it rises, pushes to every registered device whose "
+                + "user still runs an older one, and reports the outcome of each push.")
         lines.append(".PP")
         lines += Roff.paragraph(
             "*serve* is the daemon. *demo*, *check-config*, *simulate-apns* and *simulate-fcm* stand alone. All other "
                 + "commands talk to the running daemon: over its control socket, or with --url and --token.")
         lines.append(".SH COMMANDS")
-        lines += Roff.paragraph("*upgrade-relay help* COMMAND tells the same as the page of a command.")
+        lines += Roff.paragraph("*upgrade-relay help* COMMAND shows the page of a command.")
         for spec in CommandSpec.all {
             lines += [".TP", ".BR \(Roff.escaped(name(of: spec))) (1)"] + Roff.paragraph("\(spec.purpose).")
         }
         lines.append(".SH EXIT STATUS")
         lines += exitStatus(ExitCode.allCases)
         lines += Roff.paragraph(
-            "With --json a failure is one line on standard error: a problem object (RFC 9457), the API's own where it refused, "
+            "With --json a failure is one line on standard error: a problem object (RFC 9457), the API's own if it refused, "
                 + "with the members exitCode and hint.")
         lines.append(".SH ENVIRONMENT")
         for (name, meaning) in environment { lines += [".TP", ".B \(name)"] + Roff.paragraph(meaning) }
@@ -43,30 +43,30 @@ enum ManualPage {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// All that the program reads of its environment, besides what the configuration names.
+    /// The environment variables that the program reads, besides those in the configuration.
     private static let environment = [
-        (RelayConfiguration.pathVariable, "the configuration, where --config names none"),
-        ("UPGRADE_RELAY_TOKEN", "the API token, where --url is given and --token is not"),
-        ("NO_COLOR", "if it is not empty, nothing is coloured"),
+        (RelayConfiguration.pathVariable, "the configuration, if --config names none"),
+        ("UPGRADE_RELAY_TOKEN", "the API token, if --url is given and --token is not"),
+        ("NO_COLOR", "if it is not empty, there are no colours"),
         ("TERM", "the terminal; if it is dumb, there are no colours and no progress bars"),
-        ("COLUMNS", "how wide the terminal is, where it does not tell; 80 otherwise"),
-        ("LC_ALL, LC_CTYPE, LANG", "the first of them that is set says whether the terminal shows more than ASCII"),
+        ("COLUMNS", "the terminal's width, if it does not report one; 80 by default"),
+        ("LC_ALL, LC_CTYPE, LANG", "the first of them that is set decides whether the terminal shows more than ASCII"),
         (
             "CREDENTIALS_DIRECTORY",
-            "where *serve* reads secrets that the configuration calls credentials; set by systemd"
+            "the directory of the configuration's credentials, which *serve* reads; set by systemd"
         ),
         (
             "NOTIFY_SOCKET, LISTEN_FDS, LISTEN_PID, LISTEN_FDNAMES, WATCHDOG_USEC, WATCHDOG_PID, JOURNAL_STREAM",
-            "how *serve* and systemd talk to each other; set by systemd"
+            "the means of *serve* and systemd to notify each other; set by systemd"
         ),
-        ("TMPDIR", "where *demo* keeps what it makes; a server of PostgreSQL has its data in /tmp"),
+        ("TMPDIR", "the directory of *demo*; a server of PostgreSQL has its data in /tmp"),
     ]
 
     private static func exitStatus(_ codes: [ExitCode]) -> [String] {
         codes.flatMap { code in [".TP", ".B \(code.rawValue)"] + Roff.paragraph(code.meaning) } + [".PP"]
     }
 
-    /// "upgrade-relay-version-set", as git(1) has it.
+    /// "upgrade-relay-version-set", as in git(1).
     static func name(of spec: CommandSpec) -> String { "upgrade-relay-\(spec.path.joined(separator: "-"))" }
 
     /// The page of one command.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Terminal
 
-/// Text as groff(7) and mandoc(1) take it without a word: ASCII, and lines that are not too long. Pure.
+/// Text that groff(7) and mandoc(1) accept without a warning: ASCII, and lines that are not too long. Pure.
 enum Roff {
-    /// mandoc(1) finds more than 80 bytes bad style.
+    /// mandoc(1) warns of more than 80 bytes.
     private static let width = 78
 
-    /// A hyphen that is a minus, backslashes, and what is not ASCII.
+    /// Text with hyphens, backslashes and characters beyond ASCII escaped.
     static func escaped(_ text: some StringProtocol) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
@@ -23,12 +23,12 @@ enum Roff {
         return result
     }
 
-    /// A line that stands as it is: an example's.
+    /// A line that is not filled, as in an example.
     static func line(_ text: String) -> String {
         guarded(escaped(text))
     }
 
-    /// A paragraph's lines; what stands between asterisks is bold.
+    /// A paragraph's lines; text between asterisks is bold.
     static func paragraph(_ text: String) -> [String] {
         // Word by word, so that a line may break in between.
         let text = text.replacing(/\*([^*]+)\*/) { bold in
@@ -47,7 +47,7 @@ enum Roff {
         return lines
     }
 
-    /// `*word*`, with what follows it: `\fBword\fR,`.
+    /// `*word*`, with the text behind it: `\fBword\fR,`.
     private static func emphasised(_ word: String) -> String {
         word.replacing(/\*([^*]+)\*/) { "\\fB\($0.output.1)\\fR" }
     }

@@ -68,7 +68,7 @@ struct CampaignReference {
         guard isClear else {
             throw CommandFailure(
                 .failed,
-                "whose campaign is \"\(Self.latest)\"? The relay has several apps or platforms; the newest of each:\n"
+                "\"\(Self.latest)\" of which app? The relay has several apps or platforms; the newest of each:\n"
                     + Self.lines(newest),
                 hint: "name one with --app and --platform, or give the campaign's id")
         }
@@ -143,7 +143,8 @@ struct CampaignReference {
     /// Refuses `--app` and `--platform` without "latest": an id belongs to one app already.
     static func refusePlace(_ arguments: ParsedArguments) throws(UsageError) {
         for option in options where arguments.value(option) != nil {
-            throw UsageError("--\(option) goes with \"\(latest)\" alone: it says whose newest campaign is meant")
+            throw UsageError(
+                "--\(option) goes with \"\(latest)\" alone: it names the app whose newest campaign is meant")
         }
     }
 }

@@ -33,12 +33,12 @@ package struct AdoptionText: Sendable {
             ("campaign", json.shown(.campaign)), ("app", json.place), ("required", json.shown(.required)),
             ("state", json.shown(.state)), ("begun", json.shown(.begunAt)),
             ("to upgrade", toUpgradeText),
-            ("pushes accepted", devices(.accepted)), ("told at login", devices(.toldAtLogin)),
+            ("pushes accepted", devices(.accepted)), ("notified at login", devices(.toldAtLogin)),
             ("upgraded", share(upgraded)),
         ]
         if upgraded > 0 {
             fields += [
-                ("  after a push", ofUpgraded(.push)), ("  told at login", ofUpgraded(.login)),
+                ("  after a push", ofUpgraded(.push)), ("  notified at login", ofUpgraded(.login)),
                 ("  both", ofUpgraded(.both)), ("  by neither", ofUpgraded(.unknown)),
             ]
         }
@@ -55,7 +55,7 @@ package struct AdoptionText: Sendable {
     private var table: String {
         let points = json.list(.items)
         guard !points.isEmpty else {
-            return "no curve: nobody was seen with the required version yet, or it was pruned\n"
+            return "no curve: no device was seen with the required version yet, or it was pruned\n"
         }
         var table = TextTable([.time("AT"), .right("UPGRADED"), .right("SHARE")])
         let step = (points.count + Self.mostRows - 1) / Self.mostRows
@@ -90,7 +90,7 @@ package struct AdoptionText: Sendable {
         return "\n" + table.text + more
             + "\(Quantity.count(seen, "device")) seen since \(versions.shown(.seenSince))"
             + (unknown > 0
-                ? "\n\(Quantity.count(unknown)) of a version that nobody knows count as older than all\n" : "\n")
+                ? "\n\(Quantity.count(unknown)) of an unknown version count as older than all\n" : "\n")
     }
 
     private static func percent(_ share: Double) -> String {

@@ -139,7 +139,7 @@ package struct CampaignText: Sendable {
         let telephones = Quantity.count(canary.count(.telephoneCount), "phone number")
         guard canary.shown(.phase) == CampaignCanary.Phase.released.rawValue else {
             let ended = canary.shown(.endedAt)
-            return "\(telephones), and nobody else yet" + (ended.isEmpty ? "" : "; done at \(ended)")
+            return "\(telephones), and no other user yet" + (ended.isEmpty ? "" : "; done at \(ended)")
         }
         let released = canary.shown(.releasedAt)
         return "\(telephones) first, everybody" + (released.isEmpty ? " since its release" : " since \(released)")

@@ -19,7 +19,7 @@ extension CommandEntry {
             .time("WHEN"), .whole("WHO"), .spare("FROM", 2), "ACTION", .spare("APP", 3), .spare("PLATFORM", 3),
             .whole("CAMPAIGN"), "OBJECT", "CHANGE",
         ]
-        return answer.table(columns, none: "nobody did anything") { item in
+        return answer.table(columns, none: "no acts") { item in
             [
                 item.shown(.at), item.shown(.actor), item.shown(.address, or: item.shown(.source)),
                 item.shown(.action), item.shown(.app, or: "-"), item.shown(.platform, or: "-"),

@@ -18,7 +18,7 @@ extension CommandEntry {
             "Make everybody leave \(named(arguments)) of \(name)?"
         }
         let campaigns = reply.json.list(.blockCampaigns).map { campaign in
-            "campaign \(campaign.shown(.id)) tells who runs \(campaign.shown(.blocked)): it is \(campaign.shown(.state))\n"
+            "campaign \(campaign.shown(.id)) pushes to devices that run \(campaign.shown(.blocked)): it is \(campaign.shown(.state))\n"
         }
         let name = try AppArguments.name(arguments)
         run.show(

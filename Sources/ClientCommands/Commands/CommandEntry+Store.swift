@@ -65,7 +65,7 @@ extension CommandEntry {
         guard run.arguments.flag("yes") || run.console.canAsk else {
             throw UsageError("--yes is needed: this relay saw \(mark(seen)), and the store holds \(mark(found))")
         }
-        try await Confirmation.obtain(run, "Go on with it as it is? What was decided and recorded since is lost.") {
+        try await Confirmation.obtain(run, "Go on with it as it is? Later decisions and records are lost.") {
             TextTable.fields([
                 ("store", store.shown(.path)), ("seen", mark(seen)), ("holds", mark(found)),
                 ("lost", "withdrawals, erasures, revoked tokens and outcomes since: repeat them first"),

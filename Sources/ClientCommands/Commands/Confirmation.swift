@@ -15,7 +15,8 @@ enum Confirmation {
         if run.arguments.flag("yes") { return }
         guard run.console.canAsk else {
             throw UsageError(
-                "nothing was changed: \"\(question)\" has to be answered, and nobody can be asked here; --yes says yes")
+                "nothing was changed: \"\(question)\" needs an answer, and there is no terminal to ask at; --yes answers it"
+            )
         }
         run.console.writeError(DisplayWidth.sanitised(try await facts(), keepsLines: true))
         guard run.console.ask(question) else { throw CommandFailure(.failed, "nothing was changed") }

@@ -17,7 +17,7 @@ package enum PlanText {
         var table = AudienceTable(audience)
         table.add("would be pushed", toPush)
         if let canary = plan[.canary]?.integer { table.add(amongThese: "in the canary", canary) }
-        if audience > toPush + filtered { table.add("told by that campaign", audience - toPush - filtered) }
+        if audience > toPush + filtered { table.add("notified by that campaign", audience - toPush - filtered) }
         table.add("filtered", filtered)
         let blocks = plan.list(.blocks)
         let isAboutBlocks = !blocks.isEmpty && plan.shown(.required).isEmpty
@@ -30,8 +30,8 @@ package enum PlanText {
             let campaign = plan.shown(.campaign)
             gate =
                 "\(plan.shown(.required)) is required already"
-                + (campaign.isEmpty ? "" : ", and campaign \(campaign) tells of it")
-                + (toPush == 0 ? ": nothing more is pushed\n" : ": who is named anew is pushed\n")
+                + (campaign.isEmpty ? "" : ", and campaign \(campaign) announces it")
+                + (toPush == 0 ? ": nothing more is pushed\n" : ": users who are named anew are pushed to\n")
         }
         if isAboutBlocks, plan[.rises] == .bool(false) {
             gate = "blocked already: nothing more is pushed\n"
@@ -48,7 +48,7 @@ package enum PlanText {
             plan[.needsConfirmation] != .bool(true)
             ? ""
             : isAboutBlocks
-                ? ": nothing above is known that is not blocked, so who leaves would find nothing"
+                ? ": nothing above is known that is not blocked, so its users would find no other version"
                 : ", far below what is asked for: is it a typing error?"
         let largest =
             known.isEmpty

@@ -103,7 +103,7 @@ struct ImportReport: Sendable {
         ].joined(separator: ", ")
         if tally.versionsKept > 0 {
             counts +=
-                "; \(Quantity.count(tally.versionsKept)) older versions left out: the devices told newer ones since"
+                "; \(Quantity.count(tally.versionsKept)) older versions left out: the devices have reported newer ones since"
         }
         return isDryRun ? "dry run, nothing was stored: \(counts)\n" : counts + "\n"
     }

@@ -76,7 +76,7 @@ struct FCMRemedy {
             "in Google Cloud, APIs & Services, that \"Firebase Cloud Messaging API\" is enabled for \(project); a change "
                 + "takes some minutes"
         case "SECURITY_POLICY_VIOLATED":
-            "the organisation's policies in Google Cloud (VPC Service Controls, service account keys) with whoever keeps them"
+            "the organisation's policies in Google Cloud (VPC Service Controls, service account keys) with their administrator"
         case "CONSUMER_SUSPENDED": "the project's billing and messages in Google Cloud"
         default:
             "\(fcm).project, and in Google Cloud, IAM, that \(account) has cloudmessaging.messages.create there (role "

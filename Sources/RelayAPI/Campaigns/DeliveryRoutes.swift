@@ -84,7 +84,7 @@ extension API {
         filter.telephone = query.filledText("telephone")
         filter.token = query.filledText("token").map(stored)
         if filter.telephone != nil || filter.token != nil {
-            try caller.need(.users, "asking for one user or one device by name says who is registered")
+            try caller.need(.users, "a question about one user or one device shows whether it is registered")
         }
         return filter
     }

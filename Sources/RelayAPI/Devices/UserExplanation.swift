@@ -159,7 +159,7 @@ package struct UserExplainer {
         )
         guard let answer = versionCache.check(app, version: version, user: nobody) else { return .notConfigured }
         let why =
-            "a proxy does not know who asks: "
+            "a proxy does not know the user: "
             + answer.verdict.words(version, nobody, among: versionCache.rules(of: app))
         switch versionCache.enforce(app, version: version, system: system).1 {
         case .denied: return .init(.denied, why)
@@ -204,7 +204,7 @@ package struct UserExplainer {
         }
         guard let campaign = campaigns.first(where: { $0.requirement.id == rule.id }) else {
             return .init(
-                .notPushed, "\(why), and no campaign tells of it: the app has no push service, or it is long over")
+                .notPushed, "\(why), and no campaign announces it: the app has no push service, or it is long over")
         }
         let delivery = deliveries.first { $0.campaign == campaign.id }
         if delivery?.state == .accepted {

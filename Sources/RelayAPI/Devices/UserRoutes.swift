@@ -36,7 +36,7 @@ extension API {
 
     /// An unknown user is no error: the answer reports it, with how the telephone was looked up.
     func explainUser(_ query: inout Query, _ caller: Caller) throws -> Response {
-        let (telephone, places) = try user("who is asked about", &query, caller)
+        let (telephone, places) = try user("the user to look up", &query, caller)
         let explanation = try userExplainer.explain(telephone) { places.takes($0) }
         return .json {
             $0.explanation(explanation, for: caller.sight) { $0.record.flatMap(control.requirements.wait) }
@@ -51,7 +51,7 @@ extension API {
     /// The log names the caller, and masks the telephone of the user.
     package func eraseUser(_ query: inout Query, _ caller: Caller) throws -> Response {
         let shown = Shown(.eraseUser, in: &query)
-        let (telephone, places) = try user("who is to be forgotten", &query, caller)
+        let (telephone, places) = try user("the user to forget", &query, caller)
         let erasure = try control.requirements.eraseUser(telephone, by: caller.actor.confirming(shown)) {
             places.takes($0)
         }

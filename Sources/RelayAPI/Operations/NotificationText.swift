@@ -53,7 +53,7 @@ enum NotificationText {
                 campaign.figures.waves.current.map { "wave \($0.number + 1) of \(campaign.figures.waves.list.count)" }
                 ?? "a wave"
             return "\(wave) is done: \(outcome(campaign))"
-        case .inForce: return "is in force for everybody: whoever has an older version must upgrade"
+        case .inForce: return "is in force for everybody: users of older versions must upgrade"
         case .withdrawn: return "is withdrawn\(why)"
         case .dead, .retirable, .certificateEnds, .degraded, .recovered, .wentBack: return why
         }
@@ -80,7 +80,7 @@ enum NotificationText {
         let counts = campaign.figures.counts
         let parts = DeliveryState.allCases.filter { $0 != .filtered && $0 != .pending && counts[$0] > 0 }
             .map { "\(counts[$0]) \($0.name)" }
-        return parts.isEmpty ? "nobody had to be told" : parts.joined(separator: ", ")
+        return parts.isEmpty ? "no user had to be notified" : parts.joined(separator: ", ")
     }
 
     private static func canary(_ campaign: CampaignRecord) -> String {

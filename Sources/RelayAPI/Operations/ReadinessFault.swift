@@ -23,7 +23,7 @@ package struct ReadinessFault: Sendable, Hashable {
     package var remedy: String {
         switch part.prefix(while: { $0 != ":" }) {
         case Self.store[...]:
-            "look at the free space, at who else has the file open, and at `upgrade-relay store check`; all goes on by itself when the "
+            "look at the free space, at other programs that have the file open, and at `upgrade-relay store check`; all goes on by itself when the "
                 + "store takes writes"
         case Self.past[...]:
             "put the newest store back, and it goes on by itself; or repeat over the control socket what was lost (withdraw, erase, revoke), "
@@ -62,7 +62,7 @@ package struct ReadinessFault: Sendable, Hashable {
         case "certificate":
             "make a new certificate at developer.apple.com, put it at apns.certificate with its key, and reload"
         case "node":
-            "look at the database and at the way to it; `upgrade-relay nodes` says who has what. It goes on by itself when the database "
+            "look at the database and at the way to it; `upgrade-relay nodes` shows the campaigns of each relay. It goes on by itself when the database "
                 + "confirms the lease"
         case "claims":
             "give every relay the app's push service, and reload; `upgrade-relay nodes` says which ones live and whose configuration "

@@ -23,7 +23,8 @@ extension API {
         try require(app)
         let wish = try Self.readWish(body, app)
         if case .telephone = wish.target {
-            try caller.need(.users, "a test push to a telephone says who is registered, which one to a token does not")
+            try caller.need(
+                .users, "a test push to a telephone shows whether it is registered; one to a token does not")
         }
         let slot = try foreign.take(
             for: app.app, busy: "test pushes of \(app.app) wait for its push service already", retryAfter: 5)

@@ -209,7 +209,7 @@ extension API {
         let unseen = bump.blocked.filter { version in !seen.versions.contains { $0.version == version } }
         let names = bump.blocked.map(\.text).joined(separator: ", ")
         return unseen.map { "no device was seen with \($0)" } + [
-            "the launch document has no word for a single version: apps that go by it alone are not told to leave \(names)"
+            "the launch document has no word for a single version: apps that read it alone do not leave \(names)"
         ]
     }
 }
@@ -223,7 +223,7 @@ extension PlanReport {
         }
             + blocks.compactMap { block in
                 block.superseder.map {
-                    "\(block.version) is below \($0), which is in force: its block pushes to nobody, for whoever runs it must have \($0)"
+                    "\(block.version) is below \($0), which is in force: its block pushes to no device: each of its users must have \($0)"
                 }
             }
     }

@@ -101,7 +101,7 @@ struct CampaignReason {
 
     private var canary: String {
         let canary = Rollout.Step.canary(numbers: record.requirement.canary?.count ?? 0).words
-        guard isCanaryDone else { return "\(canary) is being sent to, and nobody else" }
+        guard isCanaryDone else { return "\(canary) is being sent to, and no other user" }
         let found = record.figures.counts.audience - record.figures.counts.pending
         return "\(canary) is done" + (found == 0 ? ", and none of them is registered" : "")
             + "; \"campaigns release \(record.id)\" \(Rollout(record).release)"

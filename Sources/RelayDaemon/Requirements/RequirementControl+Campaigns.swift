@@ -118,7 +118,7 @@ extension RequirementControl {
         else {
             throw ControlError(
                 .wrongState, context: "nothing of \(app.app) (\(app.platform.rawValue)) waits to come into force",
-                hint: "\"upgrade-relay version show\" tells what is required and what is in force")
+                hint: "\"upgrade-relay version show\" shows what is required and what is in force")
         }
         return record
     }

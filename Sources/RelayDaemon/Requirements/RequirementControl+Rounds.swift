@@ -43,7 +43,7 @@ extension RequirementControl {
             case .withdrawn:
                 (
                     "the campaign announces \(campaign.requirement.version), which was withdrawn",
-                    "announce it again: it is told to everybody then, by another campaign"
+                    "announce it again: another campaign notifies everybody then"
                 )
             case .notRequired(let now?):
                 (
@@ -61,7 +61,10 @@ extension RequirementControl {
                     "only a campaign that is cancelled or completed can be retried"
                 )
             case .pruned:
-                ("the campaign's deliveries were pruned, and nobody knows any more whom it left out", "see store.keep")
+                (
+                    "the campaign's deliveries were pruned, and it is not known any more which devices it left out",
+                    "see store.keep"
+                )
             }
         return ControlError(.wrongState, context: context, hint: hint)
     }

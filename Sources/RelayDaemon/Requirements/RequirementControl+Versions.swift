@@ -122,7 +122,7 @@ extension RequirementControl {
             throw ControlError(
                 .wrongState,
                 context: "\(required) is not what \(app.app) (\(app.platform.rawValue)) requires: that is \(now)",
-                hint: "\"upgrade-relay version show\" tells what is required; it may have been withdrawn before")
+                hint: "\"upgrade-relay version show\" shows what is required; it may have been withdrawn before")
         }
         progress.poke()
         sources.poke()
@@ -184,7 +184,7 @@ extension RequirementControl {
         guard gate?.isOpen ?? !row.isGated, let moment = row.requiredFrom, moment > clock() else { return gate }
         return GateVerdict(
             .held(until: moment),
-            "required from \(moment.internetTime); until then users are told of \(row.version) and may go on, and nobody is pushed to"
+            "required from \(moment.internetTime); until then \(row.version) is announced, users may go on, and no device is pushed to"
         )
     }
 

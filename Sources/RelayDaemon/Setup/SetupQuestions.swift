@@ -104,7 +104,7 @@ struct SetupQuestions {
         if let given = arguments.value(option) { return given }
         guard console.canAsk else {
             if let usual { return usual }
-            throw UsageError("--\(option) is needed, as nobody can be asked here")
+            throw UsageError("--\(option) is needed, as there is no terminal to ask at")
         }
         while true {
             guard let typed = console.answer(to: question, usual: usual) else {

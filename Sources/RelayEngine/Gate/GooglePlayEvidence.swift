@@ -144,7 +144,7 @@ package struct GooglePlayEvidence: Hashable, Sendable {
             return GateVerdict(
                 .closed,
                 "\(offer) of users\(place(rolling)), and \(others) could not get it; waiting for "
-                    + "\(Self.percent(minimumFraction)) everywhere: add the countries in Play Console, tell the devices' `country`, or set "
+                    + "\(Self.percent(minimumFraction)) everywhere: add the countries in Play Console, send the devices' `country`, or set "
                     + "googlePlay.countries to \"ignore\", \(asked)")
         }
         if let halted = meeting.first(where: { $0.status == .halted }) {

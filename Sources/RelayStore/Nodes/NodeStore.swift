@@ -82,7 +82,7 @@ extension NodeRecord {
         }
         guard !lost.isEmpty else { return nil }
         let names = lost.map { "\($0.description.name) (since \($0.aliveUntil.internetTime))" }
-        return "not heard of any more: \(names.joined(separator: ", ")). What it had, the others do; \(alive.count) "
+        return "not heard of any more: \(names.joined(separator: ", ")). The other relays do its work; \(alive.count) "
             + (alive.count == 1 ? "relay is left" : "relays are left")
     }
 }

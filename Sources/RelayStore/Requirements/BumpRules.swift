@@ -112,7 +112,7 @@ package struct BumpRules: Hashable, Sendable {
 
     private func telephoneFaults(_ telephones: [String]?) -> [FieldFault] {
         guard let telephones else { return [] }
-        if telephones.isEmpty { return [FieldFault("telephones", "names nobody; leave it out to mean everyone")] }
+        if telephones.isEmpty { return [FieldFault("telephones", "is empty; leave it out to mean everyone")] }
         if telephones.count > Self.mostTelephones {
             return [
                 FieldFault("telephones", "has at most \(Self.mostTelephones) numbers; it had \(telephones.count)")

@@ -45,7 +45,7 @@ package enum RequirementTrouble: Hashable, Sendable {
                 + "\"upgrade-relay version show\" says why"
         case .documentLacksSystem(let row, let oldest):
             return "the launch document does not require \(row.version), which is in force and needs system "
-                + "\(row.minimumOS?.text ?? "-"): it asks for nobody's, and devices have \(oldest). Apps that go by it alone are not forced"
+                + "\(row.minimumOS?.text ?? "-"): it asks for no device's, and devices have \(oldest). Apps that go by it alone are not forced"
         }
     }
 }

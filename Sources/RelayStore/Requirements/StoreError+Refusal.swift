@@ -18,23 +18,24 @@ extension StoreError {
                 hint: "Send downloadUrl with the version, or set it in the app's configuration")
         case .isBlocked(let version):
             self.init(
-                .refused, context: "\(version) of \(name) is blocked: nobody may be told to get it",
+                .refused, context: "\(version) of \(name) is blocked: no user may be sent to it",
                 hint: "Require a version above it, or unblock it first (\"upgrade-relay version unblock\")")
         case .notBlocked(let version):
             self.init(
                 .refused, context: "\(version) of \(name) is not blocked",
-                hint: "\"upgrade-relay version show\" tells what is")
+                hint: "\"upgrade-relay version show\" shows what is")
         case .deadEnd(let version):
             self.init(
                 .refused,
-                context: "\(version) of \(name) would have to be had and to be left: nobody would get in any more",
+                context:
+                    "\(version) of \(name) would be required and blocked at once: no user could use the app any more",
                 hint:
                     "Require or announce a version above it that is not blocked, or withdraw it; nothing confirms this")
         case .nothingAbove(let version):
             self.init(
                 .doubtful(Doubt(.nothingAbove, version)),
                 context:
-                    "no version of \(name) above \(version) is known that is not blocked: who leaves it would find nothing",
+                    "no version of \(name) above \(version) is known that is not blocked: its users would find no other version",
                 hint: "Announce the version to come first (`latest`), or confirm the block if the store offers one")
         case .notACanary(let version):
             self.init(

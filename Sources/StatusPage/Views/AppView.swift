@@ -48,11 +48,11 @@ extension View {
                 steps(&html, key, version)
             }
             html.tag("section", [.named("aria-labelledby", "changes-title")]) { html in
-                html.tag("h2", [.id("changes-title")], text: say("What was asked for"))
+                html.tag("h2", [.id("changes-title")], text: say("Requirements over time"))
                 changes(&html, history)
             }
             html.tag("section", [.named("aria-labelledby", "force-title")]) { html in
-                html.tag("h2", [.id("force-title")], text: say("What was in force for everybody"))
+                html.tag("h2", [.id("force-title")], text: say("In force for everybody over time"))
                 changes(&html, inForce)
             }
             if let shares {
@@ -94,7 +94,7 @@ extension View {
     private func changes(_ html: inout HTML, _ history: [VersionChange]) {
         guard !history.isEmpty else { return html.tag("p", [.class("quiet")], text: say("Nothing yet.")) }
         html.table(
-            say("What was asked for"),
+            say("Requirements over time"),
             [say("When"), say("Required"), say("Latest"), say("Blocked"), say("Who"), say("By which way")]
         ) { html in
             for change in history {
@@ -117,7 +117,7 @@ extension View {
     private func changes(_ html: inout HTML, _ history: [InForceChange]) {
         guard !history.isEmpty else { return html.tag("p", [.class("quiet")], text: say("Nothing yet.")) }
         html.table(
-            say("What was in force for everybody"),
+            say("In force for everybody over time"),
             [say("When"), say("Required"), say("Latest"), say("Who"), say("By which way"), say("Why")]
         ) { html in
             for change in history {

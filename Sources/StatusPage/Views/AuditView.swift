@@ -45,8 +45,8 @@ extension View {
         var filter = AuditFilter()
         filter.campaign = record.id
         let entries = try api.store.audit(filter, before: nil, limit: 200)
-        html.tag("h2", [.id("history-title")], text: say("Who did what"))
-        trail(&html, entries.reversed(), caption: say("Who did what"), isLinked: isLinked)
+        html.tag("h2", [.id("history-title")], text: say("Audit log"))
+        trail(&html, entries.reversed(), caption: say("Audit log"), isLinked: isLinked)
     }
 
     private func trail(_ html: inout HTML, _ entries: [AuditEntry], caption: String, isLinked: Bool = true) {

@@ -46,7 +46,7 @@ extension View {
         let stuck = overview.campaigns.filter { maySee($0.record.app) && isInTrouble($0) }
         let faults = seen(overview.faults)
         let warnings = seen(overview.warnings)
-        html.tag("h2", [.id("trouble-title")], text: say("What is wrong"))
+        html.tag("h2", [.id("trouble-title")], text: say("Problems"))
         if stuck.isEmpty, faults.isEmpty {
             html.tag("p", [.class("fine")], text: say("Nothing is wrong: the relay can do its work."))
         }

@@ -38,8 +38,8 @@ extension View {
             let fault = faults.first { $0.field.hasPrefix(name.description) }?.reason
             html.field(label, name: name, value: form?.fields[name.description] ?? "", hint: hint, fault: fault)
         }
-        field(&html, say("Required version"), "required", say("Whoever has an older one must upgrade."))
-        field(&html, say("Latest version"), "latest", say("Told of, and pushed to nobody."))
+        field(&html, say("Required version"), "required", say("Users of older versions must upgrade."))
+        field(&html, say("Latest version"), "latest", say("Announced at login, not pushed."))
         field(&html, say("Blocked versions"), "blocked", say("Exactly these must be left; several with commas."))
         field(&html, say("Oldest system"), "minimumOs", say("On which the required version runs."))
         field(
@@ -89,9 +89,9 @@ extension View {
                 html.tag("p", [.class("notice"), .named("lang", "en")]) { $0.foreign(gate.reason) }
             }
             planFacts(&html, report)
-            html.tag("h2", text: say("Who would get no push"))
+            html.tag("h2", text: say("Devices that would get no push"))
             filtered(&html, report)
-            html.tag("h2", text: say("What a phone would get"))
+            html.tag("h2", text: say("A phone would get"))
             html.tag("p", text: say("% bytes", number(Int64(report.samplePayloadSize))))
             html.tag("pre", [.named("tabindex", "0")], text: String(decoding: report.samplePayload, as: UTF8.self))
             html.form(self, path(key, "raise")) { html in
@@ -125,7 +125,9 @@ extension View {
         case .implausibleRise:
             say("% is not known: no store offers it, and no device was seen with it.", doubt.version.text)
         case .nothingAbove:
-            say("Nothing above % is known that is not blocked: who leaves it would find nothing.", doubt.version.text)
+            say(
+                "Nothing above % is known that is not blocked: its users would find no other version.",
+                doubt.version.text)
         }
     }
 
@@ -151,7 +153,7 @@ extension View {
     private func filtered(_ html: inout HTML, _ report: PlanReport) {
         let rows = FilterReason.allCases.map { ($0, report.survey.filteredBy[$0] ?? 0) }.filter { $0.1 > 0 }
         guard !rows.isEmpty else { return html.tag("p", [.class("quiet")], text: say("Nobody.")) }
-        html.table(say("Who would get no push"), [say("Reason"), say("Devices")]) { html in
+        html.table(say("Devices that would get no push"), [say("Reason"), say("Devices")]) { html in
             for (reason, count) in rows {
                 html.row({ $0.text(word(reason, isBlock: report.isAboutBlocks)) }, [{ $0.text(number(count)) }])
             }

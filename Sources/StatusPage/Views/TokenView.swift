@@ -100,7 +100,9 @@ extension View {
         return page(say("Revoke %", name), at: .tokens, status: stale == nil ? 200 : 409) { html in
             notice(&html, stale)
             html.tag(
-                "p", text: say("Who uses this token is refused from now on, and every session that began with it ends.")
+                "p",
+                text: say(
+                    "Requests with this token are refused from now on, and every session that began with it ends.")
             )
             html.form(self, PagePath("page", "tokens", name, "revoke")) { html in
                 html.carries(.revokeToken, shown)

@@ -77,9 +77,9 @@ extension View {
 
     private func explanation(_ action: VersionAction) -> String {
         switch action {
-        case .release: say("What is asked for begins at once, whatever the store offers.")
+        case .release: say("The requirement begins at once, whatever the store offers.")
         case .withdraw:
-            say("What was required before is required again, on every channel. Pushes that were sent stay sent.")
+            say("The requirement before it is in force again, on every channel. Pushes that were sent stay sent.")
         case .unblock: say("The version may be used again.")
         }
     }

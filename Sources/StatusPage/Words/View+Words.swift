@@ -95,14 +95,14 @@ extension View {
     func words(_ effect: CampaignEffect) -> String {
         switch effect {
         case .stops: say("Nothing more is sent until a person resumes it. Pushes on their way arrive.")
-        case .goesOn(let count): say("What is left is sent: %.", devices(count))
+        case .goesOn(let count): say("The rest is sent: %.", devices(count))
         case .beginsWave(let number, let all, let step):
             say("Wave % of % begins: it goes to %.", String(number), String(all), words(step))
         case .comesIntoForce(let target): say("It comes into force now, whatever it waits for: %.", name(target))
         case .goesTo(let step): say("It goes to %.", words(step))
         case .triesAgain(let count):
-            say("What was rejected, cancelled or expired is sent again: %.", devices(count))
-        case .leavesOut(let count?): say("What is pending is not sent: %.", devices(count))
+            say("Rejected, cancelled and expired pushes are sent again: %.", devices(count))
+        case .leavesOut(let count?): say("Pending pushes are not sent: %.", devices(count))
         case .leavesOut(nil): say("Nothing of it is sent.")
         case .takesBack(let target):
             target.isBlock

@@ -133,7 +133,7 @@ extension SQLStore {
 
     package func unclaimedCampaigns() throws -> [UnclaimedCampaign] {
         // Called by the thread that keeps the lease, which must not wait for other requests.
-        try keepLease("looking for campaigns that nobody sends", isOneStatement: true) { connection in
+        try keepLease("looking for campaigns that no relay sends", isOneStatement: true) { connection in
             try connection.all(
                 """
                 SELECT a.platform, c.public_id, a.name FROM campaign AS c

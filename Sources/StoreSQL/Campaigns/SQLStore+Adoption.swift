@@ -11,7 +11,7 @@ extension SQLStore {
     }
 
     package func toldAtLogin(_ devices: [Int64]) throws -> [Int64: [Version]] {
-        try read("looking for who was told at login") { connection in
+        try read("looking for users notified at login") { connection in
             var told: [Int64: [Version]] = [:]
             for device in Set(devices).sorted() {
                 // Uses the key of `campaign_told`, campaign by campaign of the device's app.

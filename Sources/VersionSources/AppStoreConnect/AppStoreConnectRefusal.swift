@@ -41,7 +41,7 @@ package struct AppStoreConnectRefusal: Hashable, Sendable {
         case 404:
             return "is \(source.appID) the app's Apple ID, and may the key \(key.keyID) see the app?"
         case 429:
-            return "who else uses the key \(key.keyID)? Apple counts its requests together"
+            return "does another program use the key \(key.keyID)? Apple counts their requests together"
         default: return nil
         }
     }
