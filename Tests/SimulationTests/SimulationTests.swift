@@ -42,9 +42,9 @@ import Testing
         var drawing = Drawing(seed: 1)
         let world = try World(drawing.script(length: 20), in: try SQLiteStorage())
         #expect(world.run { _ in true } == nil)
-        weak var relay = world.relay
-        weak var cache = world.relay?.cache
-        weak var board = world.relay?.board
+        weak let relay = world.relay
+        weak let cache = world.relay?.cache
+        weak let board = world.relay?.board
         #expect(relay != nil && cache != nil && board != nil)
         world.end()
         #expect(relay == nil && cache == nil && board == nil)
