@@ -32,19 +32,19 @@ import Testing
         ], upgraded: 4800)
 
     private static let fields = """
-        campaign         1f0c2ab93d44
-        app              a ios
-        required         2.0.0
-        state            completed
-        begun            2026-11-20T09:00:00.000Z
-        to upgrade       9,600 (10,000 without 400 already current)
-        pushes accepted  9,000
+        campaign             1f0c2ab93d44
+        app                  a ios
+        required             2.0.0
+        state                completed
+        begun                2026-11-20T09:00:00.000Z
+        to upgrade           9,600 (10,000 without 400 already current)
+        pushes accepted      9,000
         notified at login    5,000
-        upgraded         4,800 50%
-          after a push   2,400 50%
+        upgraded             4,800 50%
+          after a push       2,400 50%
           notified at login  1,200 25%
-          both           0 0%
-          by neither     1,200 25%
+          both               0 0%
+          by neither         1,200 25%
 
 
         """
@@ -72,7 +72,7 @@ import Testing
         for isTerminal in [true, false] {
             let (code, out) = await run(Self.answer([], upgraded: 0), isTerminal: isTerminal)
             #expect(code == .done)
-            #expect(out.contains("upgraded         0 0%\n"))
+            #expect(out.contains("upgraded             0 0%\n"))
             #expect(out.hasSuffix("\n\nno curve: no device was seen with the required version yet, or it was pruned\n"))
         }
     }

@@ -102,7 +102,7 @@ import Testing
         #expect(await transcript.run(["campaigns", verb, "latest"], transport) == .failed)
         #expect(
             transcript.err == """
-                error: whose campaign is "latest"? The relay has several apps or platforms; the newest of each:
+                error: "latest" of which app? The relay has several apps or platforms; the newest of each:
                   b00000000001  b    ios       2.0.0     running
                   a00000000002  a    android   2.0.0     running
                   a00000000001  a    ios       2.0.0     running
@@ -128,7 +128,7 @@ import Testing
         let transcript = Transcript()
         let words = ["campaigns", "cancel", "latest", "--app"]
         #expect(await transcript.run(words + ["a"], ScriptedTransport(Self.shared)) == .failed)
-        #expect(transcript.err.contains("whose campaign is \"latest\"?"))
+        #expect(transcript.err.contains("\"latest\" of which app?"))
         #expect(await transcript.run(words + ["c"], ScriptedTransport(Self.shared)) == .failed)
         #expect(transcript.err.hasSuffix("error: there is no campaign of c yet\n"), "\(transcript.err)")
     }

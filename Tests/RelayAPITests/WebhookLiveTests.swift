@@ -213,7 +213,7 @@ struct WebhookRefusalTests {
         #expect((10...12).contains(lines.count))
         #expect(
             lines.first
-                == "warning a webhook was refused hook=version from=127.0.0.1 by=nobody status=401 reason=no signature in webhook-signature "
+                == "warning a webhook was refused hook=version from=127.0.0.1 by=unsigned status=401 reason=no signature in webhook-signature "
                 + "matches the body as it was received with any configured secret suppressed=0")
         #expect(lines.allSatisfy { !$0.contains("secret-") && !$0.contains("c2Vj") && !$0.contains("com.example") })
     }

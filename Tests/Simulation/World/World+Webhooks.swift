@@ -34,7 +34,15 @@ extension World {
         var bump = VersionBump(app: settings.key(app), required: try Version(Self.text(version: version)))
         if tool != "webhook" { bump.latest = bump.required }
         let receipt = WebhookReceipt(id: id, hook: "version", body: Array("\(app) \(version)".utf8))
+        let inherited = inheritedCanary(app)
+        let isHidden = model.announcements.contains { $0.app == app && $0.isUnnoticed && !$0.isOfFile }
         let rose = try apply(bump, app, canary: canary, source: tool, receipt: receipt, isMeant: isMeant)
+        if rose, isHidden, let place = model.newest(app, version) {
+            // As in `machineAsked`: the relay takes a version that another program wrote up before this one, or with it.
+            observeCampaigns(isSure: true)
+            let now = inheritedCanary(app, below: version)
+            if now != inherited { (model.announcements[place].canary, model.announcements[place].isUnclear) = (now, true) }
+        }
         return "webhook \(id) requires \(World.text(version: version)) of app \(app)\(rose ? "" : ": nothing rises")"
     }
 
