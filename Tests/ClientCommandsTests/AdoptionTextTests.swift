@@ -72,7 +72,7 @@ import Testing
         for isTerminal in [true, false] {
             let (code, out) = await run(Self.answer([], upgraded: 0), isTerminal: isTerminal)
             #expect(code == .done)
-            #expect(out.contains("upgraded             0 0%\n"))
+            #expect(out.contains("upgraded           0 0%\n"))
             #expect(out.hasSuffix("\n\nno curve: no device was seen with the required version yet, or it was pruned\n"))
         }
     }
