@@ -84,18 +84,25 @@ import Testing
             "\(ratchet.name): only \(count) now, from \(ratchet.most): write \(count) into the table")
     }
 
-    private static let sources = Result { try Sources() }
+    /// The same patterns in the comments of the tests, where they are at none.
+    @Test("a comment of the tests is read once", arguments: english)
+    func holdsInTests(_ ratchet: Ratchet) throws {
+        #expect(try Self.tests.get().count(ratchet.measure) == 0, "\(ratchet.name), below Tests")
+    }
+
+    private static let sources = Result { try Sources(below: "Sources") }
+    private static let tests = Result { try Sources(below: "Tests") }
 }
 
 extension RatchetTests {
-    /// The text of every file below Sources, by its path there.
+    /// The text of every file below a folder, by its path there.
     struct Sources: Sendable {
         private var texts: [(path: String, text: String)] = []
         /// Each comment of a Swift file as one line, without its slashes.
         private var blocks: [String] = []
 
-        init() throws {
-            let folder = ManualTests.root.appending(path: "Sources")
+        init(below name: String) throws {
+            let folder = ManualTests.root.appending(path: name)
             for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path).sorted() {
                 guard let text = try? String(contentsOf: folder.appending(path: path), encoding: .utf8) else {
                     continue

@@ -345,8 +345,8 @@ final class World: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - isChecked: whether it has a turn and is judged as soon as it has started again.
-    ///   - meanwhile: the acts between its death and its start.
-    func die(downFor time: Duration, isChecked: Bool = true, _ meanwhile: () -> Void = {}) {
+    ///   - whileDead: the acts between its death and its start.
+    func die(downFor time: Duration, isChecked: Bool = true, _ whileDead: () -> Void = {}) {
         // Closing in order would tidy the log up, which a killed process does not do.
         if storage.failures == 0 || !isDoomed { storage.arm(.write, first: 1) }
         endRelay()
@@ -359,7 +359,7 @@ final class World: @unchecked Sendable {
         clock.pass(to: tick + time)
         model.now = milliseconds
         note("the process dies\(time == .zero ? "" : " and starts again after \(time)")")
-        meanwhile()
+        whileDead()
         start()
         if isChecked { step(.zero) }
     }
