@@ -41,7 +41,9 @@ extension World {
             // As in `machineAsked`: the relay takes a version that another program wrote up before this one, or with it.
             observeCampaigns(isSure: true)
             let now = inheritedCanary(app, below: version)
-            if now != inherited { (model.announcements[place].canary, model.announcements[place].isUnclear) = (now, true) }
+            if now != inherited {
+                (model.announcements[place].canary, model.announcements[place].isUnclear) = (now, true)
+            }
         }
         return "webhook \(id) requires \(World.text(version: version)) of app \(app)\(rose ? "" : ": nothing rises")"
     }
