@@ -34,15 +34,16 @@ extension World {
         var bump = VersionBump(app: settings.key(app), required: try Version(Self.text(version: version)))
         if tool != "webhook" { bump.latest = bump.required }
         let receipt = WebhookReceipt(id: id, hook: "version", body: Array("\(app) \(version)".utf8))
-        let inherited = inheritedCanary(app)
         let isHidden = model.announcements.contains { $0.app == app && $0.isUnnoticed && !$0.isOfFile }
         let rose = try apply(bump, app, canary: canary, source: tool, receipt: receipt, isMeant: isMeant)
         if rose, isHidden, let place = model.newest(app, version) {
-            // As in `machineAsked`: the relay takes a version that another program wrote up before this one, or with it.
+            // The relay takes a version that another program wrote up before this one, or with it: then there is no canary any more, or
+            // still the one before. Which of them it was is read from its record.
             observeCampaigns(isSure: true)
+            let record = try? relay?.store.version(of: settings.key(app))?.requirements.required
             let now = inheritedCanary(app, below: version)
-            if now != inherited {
-                (model.announcements[place].canary, model.announcements[place].isUnclear) = (now, true)
+            if let record, Set((record.canary ?? []).compactMap(Phone.user)) == now ?? [] {
+                model.announcements[place].canary = now
             }
         }
         return "webhook \(id) requires \(World.text(version: version)) of app \(app)\(rose ? "" : ": nothing rises")"
