@@ -81,7 +81,7 @@ final class Relay: @unchecked Sendable {
         let callbacks = SourceRunner.Callbacks(
             apply: { bump, source in
                 let required = try world.undisturbed { try control.take(bump, from: source) }
-                if let required { world.machineAsked(bump.app, required.text) }
+                if let required { world.machineAsked(bump.app, required.text) } else { world.machineRepeated(bump) }
             },
             inForceChanged: {
                 world.undisturbed { cache.refresh() }

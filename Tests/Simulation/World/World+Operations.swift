@@ -238,6 +238,14 @@ extension World {
         model.announcements.append(announcement)
     }
 
+    /// A source names the version that is required already: its text, or none, is the version's now.
+    func machineRepeated(_ bump: VersionBump) {
+        guard let app = settings.apps.first(where: { settings.key($0) == bump.app }), let required = bump.required,
+            let now = try? relay?.store.version(of: bump.app)?.required, now == required
+        else { return }
+        reworded(app, Self.number(of: required.text), to: bump.message?.text)
+    }
+
     /// A source raised a version, or the version that a policy derived from it. No machine asks for a withdrawn version.
     func machineAsked(_ app: AppKey, _ required: String) {
         guard let app = settings.apps.first(where: { settings.key($0) == app }) else { return }
