@@ -97,19 +97,6 @@ import UpgradeRules
             try bench.until(deadline: .milliseconds(700)) { try bench.campaign().figures.rounds.count > 2 } == false)
     }
 
-    @Test func ofThoseMissedWhileTheDaemonWasDownOnlyTheLatestIsSent() throws {
-        let bench = try bench(1...300)
-        try start(bench, 1, 2, 3)
-        try bench.raise()
-        let first = try bench.wait(for: .completed)
-        bench.stop()
-        try pass(bench, Self.day * 2 + .seconds(60))
-        try start(bench, 1, 2, 3)
-        let reminded = try wait(bench, rounds: 1)
-        #expect(reminded.figures.rounds[0].dueAt == first.facts.startedAt.map { $0 + Self.day * 2 })
-        #expect(bench.production.accepted().tokensByCount == [2: 300])
-    }
-
     @Test func aRequirementThatIsNotTheNewestIsNotRemindedOf() throws {
         let bench = try bench(1...50)
         try start(bench, 1)
@@ -122,55 +109,6 @@ import UpgradeRules
         #expect(reminded.requirement.version.text == "3.0")
         let all = try bench.store.campaigns(before: nil, limit: 9)
         #expect(all.map(\.figures.rounds.count) == [1, 0])
-    }
-
-    @Test func whoUpgradesWhileItIsPausedIsNotRemindedAndKeepsItsPush() throws {
-        let bench = try bench(1...200)
-        try start(bench, 1) { $0.pace = Pace(ratePerSecond: 20) }
-        try bench.raise()
-        _ = try bench.passTime(to: .completed, by: .seconds(30))
-        let sent = bench.production.figures.requests
-        try pass(bench, Self.day)
-        try #require(bench.production.wait(forRequests: sent + 5, deadline: .seconds(60)))
-        let key = try bench.campaign().key
-        let isPaused = try bench.store.move(key, .paused, at: bench.clock.now)
-        #expect(isPaused)
-        bench.fanOut?.poke()
-        let paused = try bench.wait(for: .paused)
-        #expect(paused.figures.counts.retrying > 100)
-        try upgrade(bench, Array(1...200))
-        _ = try bench.store.move(key, .resumed, at: bench.clock.now)
-        try pass(bench, .seconds(60))
-        let end = try bench.passTime(to: .completed, by: .seconds(10))
-        #expect(end.figures.counts.accepted == 200 && end.figures.counts.filtered == 0, "what was taken stays taken")
-        #expect(end.figures.rounds[0].devices == Int64(bench.production.figures.requests - 200))
-        #expect(try bench.store.check { _ in true } == [])
-    }
-
-    @Test func aNewerRequirementEndsAReminderAndItsDevicesStayAccepted() throws {
-        let bench = try bench(1...2_000)
-        try start(bench, 1)
-        try bench.raise("2.0")
-        let first = try bench.wait(for: .completed)
-        bench.stop()
-        // The round has begun, and nothing is sent yet.
-        let draft = RoundDraft(.reminder(dueAt: bench.clock.now), timeToLive: Self.day)
-        #expect(try bench.store.reopen(first.key, for: draft, at: bench.clock.now) == .opened)
-        let step = try bench.store.gather(first.key, atMost: 9_999, at: bench.clock.now) { row, _ in row.id % 2 == 0 }
-        #expect(step.progress == .more)
-        let gathered = try bench.store.gather(first.key, atMost: 9_999, at: bench.clock.now) { row, _ in row.id % 2 == 0
-        }
-        let during = try bench.campaign()
-        #expect(gathered.devices > 10 && during.figures.counts.retrying == gathered.devices)
-        #expect(during.figures.counts.accepted == 2_000 - gathered.devices && during.isGathering)
-        #expect(try bench.store.check { _ in true } == [])
-        try bench.raise("3.0")
-        try start(bench)
-        _ = try bench.wait(for: .completed)
-        let old = try #require(try bench.store.campaign(first.key))
-        #expect(old.state == .superseded && old.figures.counts.accepted == 2_000 && old.figures.counts.cancelled == 0)
-        #expect(old.figures.rounds[0].devices == 0 && !old.isGathering)
-        #expect(try bench.store.check { _ in true } == [])
     }
 
     @Test func aReminderThatIsRefusedIsWhatTheServiceSays() throws {
