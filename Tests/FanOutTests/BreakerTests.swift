@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import PushProviders
 import RelayEngine
 import RelayStore
+import Signing
+import Synchronization
 import Testing
 
 @testable import FanOut
@@ -110,6 +113,32 @@ import Testing
         bench.serve("production")
         let end = try bench.bench.campaign()
         #expect(end.state == .completed && end.figures.counts.accepted == 5_000)
+    }
+
+    /// The service's clock, or this one, is an hour off: any other token would be called expired as well.
+    @Test func aFreshTokenThatIsCalledExpiredSuspendsAndNoOtherIsSigned() throws {
+        final class Count: Sendable { let value = Atomic(0) }
+        let (signed, key) = (Count(), try ES256PrivateKey.generate())
+        let bench = try DispatcherBench {
+            $0.provider = APNsProvider(
+                settings: .init(topic: FanOutBench.app.app, priority: 10),
+                tokens: APNsTokenSource(teamID: FanOutBench.teamID, keyID: FanOutBench.keyID, key: key) {
+                    signed.value.add(1, ordering: .relaxed)
+                })
+        }
+        try bench.register(1...200)
+        try bench.raise()
+        for _ in 0..<2 {
+            bench.serve("production", status: 403, reason: "ExpiredProviderToken")
+            let stopped = try bench.bench.campaign()
+            #expect(stopped.state == .suspended)
+            #expect(stopped.figures.counts.accepted == 0 && stopped.figures.counts.rejected == 0)
+            let reason = try #require(stopped.facts.reason)
+            #expect(reason.hasPrefix("ExpiredProviderToken: ") && reason.contains("Check the clock, which says "))
+            try bench.resume()
+        }
+        bench.serve("production", status: 403, reason: "ExpiredProviderToken")
+        #expect(signed.value.load(ordering: .relaxed) == 1)
     }
 
     // MARK: Tokens that are no longer registered

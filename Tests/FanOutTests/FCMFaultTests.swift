@@ -58,18 +58,14 @@ import UpgradeRules
         },
         Line(.fcmBadRequest, suspends: "INVALID_ARGUMENT"),
         Line(.fcmPermissionDenied, suspends: "IAM_PERMISSION_DENIED"),
-        Line(.fcmServiceDisabled, suspends: "SERVICE_DISABLED"),
         Line(.fcmScopeInsufficient, suspends: "ACCESS_TOKEN_SCOPE_INSUFFICIENT"),
         Line(.fcmUnauthenticated, suspends: "UNAUTHENTICATED"),
-        Line(.fcmNoSuchPage, suspends: "HTTP 404"),
-        Line(.fcmQuotaExceeded, waits: "the quota of the project is reached"),
         Line(.fcmQuotaExceeded, retryAfter: 5, waits: "the quota of the project is reached"),
         Line(.fcmUnavailable, waits: "the push service answers 503 UNAVAILABLE"),
         Line(.fcmUnavailable, retryAfter: 20, waits: "the push service answers 503 UNAVAILABLE"),
         Line(.fcmInternal, waits: "the push service answers 500 INTERNAL"),
         Line(.fcmBadGateway, waits: "the push service answers 502"),
         Line("access tokens revoked in mid-campaign") { $0.accessRevokedAfter = 700 },
-        retryAfterDate,
         Line("token endpoint 503, twice") { $0.tokenEndpoint = .init(count: 2, status: 503) },
         refusedKey,
         Line("quota of 500 in 2 s") { $0.quota = .init(requests: 500, seconds: 2, retryAfter: 2) },
@@ -85,13 +81,6 @@ import UpgradeRules
         Line("SETTINGS shrinks to 10 streams") { $0.shrinkSettings = .init(afterN: 200, to: 10) },
         Line("one in 37 REFUSED_STREAM") { $0.refuseEvery = 37 },
     ]
-
-    private static var retryAfterDate: Line {
-        var line = Line(.fcmUnavailable, retryAfter: 20, waits: "the push service answers 503 UNAVAILABLE")
-        line.name += ", as a date"
-        line.script.retryAfterDate = true
-        return line
-    }
 
     private static var refusedKey: Line {
         var line = Line("token endpoint refuses") {
