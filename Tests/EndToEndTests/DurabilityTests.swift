@@ -2,7 +2,6 @@
 import Foundation
 import OwnThread
 import PushSimulator
-import Signing
 import Testing
 
 @testable import Demo
@@ -87,54 +86,5 @@ import Testing
         relay.send(SIGTERM)
         #expect(relay.wait().status == 128 + SIGTERM)
         #expect(ContinuousClock.now - start < .seconds(20), "the answers take a minute")
-    }
-
-    @Test func aBadKeySuspendsTheCampaignAndCostsNoToken() throws {
-        let wrong = try ES256PrivateKey.generate()
-        let bench = try Workbench(relayKey: wrong)
-        try bench.start()
-        let fleet = Fleet(count: 3_000)
-        try bench.register(fleet)
-        let id = try bench.campaign(of: bench.bump("2.0.0"))
-        let stopped = try bench.follow(id) { $0.state == "suspended" && $0.counts["inFlight"] == 0 }
-        #expect(stopped.reason?.contains("InvalidProviderToken") == true)
-        #expect(stopped.addsUp)
-        #expect(stopped.counts["rejected"] == 0)
-        #expect(stopped.counts["unregistered"] == 0)
-        #expect(bench.simulator.figures.requests < 100, "a bad key costs a few pushes, not a campaign")
-
-        // The right key, a restart, and on it goes.
-        bench.kill()
-        try bench.write(bench.key)
-        try bench.start()
-        #expect(try bench.api("POST", "/v1/campaigns/\(id)/resume").status == 200)
-        let end = try bench.follow(id) { $0.isFinal }
-        #expect(end.counts["accepted"] == 3_000)
-    }
-
-    @Test func mostlyBadTokensFromTheStartSuspendTheCampaign() throws {
-        let bench = try Workbench { $0.faults.badShare = 1 }
-        try bench.start()
-        try bench.register(Fleet(count: 3_000))
-        let id = try bench.campaign(of: bench.bump("2.0.0"))
-        let stopped = try bench.follow(id) { $0.state == "suspended" && $0.counts["inFlight"] == 0 }
-        #expect(stopped.reason?.contains("BadDeviceToken") == true)
-        #expect(stopped.counts["rejected"] == 0, "they are tried again after the repair")
-        #expect(stopped.addsUp)
-        #expect(bench.simulator.figures.requests <= 64)
-    }
-
-    @Test func theProviderTokenOutlivesARestart() throws {
-        let bench = try Workbench()
-        try bench.start()
-        try bench.register(Fleet(count: 10))
-        try bench.follow(try bench.campaign(of: bench.bump("2.0.0"))) { $0.isFinal }
-        let first = try bench.sql("SELECT token FROM provider_token")
-        #expect(first.output.hasPrefix("ey"))
-        bench.kill()
-        try bench.start()
-        try bench.follow(try bench.campaign(of: bench.bump("2.1.0"))) { $0.isFinal }
-        #expect(try bench.sql("SELECT token FROM provider_token").output == first.output)
-        #expect(bench.simulator.figures.accepted == 20)
     }
 }

@@ -10,7 +10,8 @@ import Testing
     @Test func aBackupTakenInMidCampaignIsRestoredElsewhereAndTheCampaignEndsRight() throws {
         let fleet = Fleet(count: 20_000, withoutTelephone: 20)
         // Twenty seconds of sending, so that the backup falls into them.
-        let bench = try Workbench(iosKeys: "pace: { ratePerSecond: 1000 },")
+        let pace = "pace: { ratePerSecond: 1000 },"
+        let bench = try Workbench(iosKeys: pace)
         try bench.start()
         try bench.register(fleet)
         let id = try bench.campaign(of: bench.bump("2.0.0"))
@@ -35,6 +36,8 @@ import Testing
         try FileManager.default.moveItem(
             at: URL(filePath: copy), to: elsewhere.appending(path: "relay.db"))
         try bench.keepStore(in: elsewhere)
+        // The rest needs no pace.
+        try bench.reconfigure(pace, "")
         try bench.start()
         let end = try bench.follow(id) { $0.isFinal }
         #expect(end.state == "completed" && end.addsUp)

@@ -4,6 +4,7 @@ import Foundation
 import PushProviders
 import RelayEngine
 import RelayStore
+import StoreConformance
 import Synchronization
 import Telemetry
 import Testing
@@ -87,16 +88,20 @@ final class DispatcherBench {
     func pass(_ time: Duration) { box.pass(time) }
 
     func register(
-        _ numbers: ClosedRange<Int>, of app: AppKey = app, telephone: Bool = true,
+        _ numbers: ClosedRange<Int>, of app: AppKey = app, telephone: (Int) -> String? = LiveBench.telephone,
         environment: PushEnvironment = .production
     ) throws {
         let version = try Version("1.0")
         try bench.store.register(
             numbers.map {
                 DeviceRegistration(
-                    app: app, token: LiveBench.token($0), telephone: telephone ? LiveBench.telephone($0) : nil,
-                    version: version, environment: environment)
+                    app: app, token: LiveBench.token($0), telephone: telephone($0), version: version,
+                    environment: environment)
             }, at: box.now.wall)
+    }
+
+    func remove(_ number: Int) throws {
+        try #require(try bench.store.removeDevice(Self.app, token: LiveBench.token(number)))
     }
 
     func raise(_ version: String = "2.0", of app: AppKey = app, canary: [String]? = nil) throws {

@@ -241,13 +241,3 @@ final class LiveBench {
         var text: String
     }
 }
-
-extension CampaignCounts {
-    /// CONTRACT: holds at all times.
-    var addsUp: Bool {
-        let parts: [Int64] = [
-            pending, inFlight, accepted, retrying, rejected, unregistered, expired, filtered, cancelled,
-        ]
-        return audience == parts.reduce(0, +)
-    }
-}

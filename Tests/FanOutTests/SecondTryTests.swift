@@ -114,7 +114,6 @@ import Threading
         fanOut.poke()
         let end = try bench.wait(for: .completed)
         #expect(end.figures.counts.accepted == 20)
-        #expect(end.figures.counts.addsUp)
         #expect(sandbox.figures.requests == 10)
         #expect(try bench.device(5).registration.environment == .sandbox)
     }

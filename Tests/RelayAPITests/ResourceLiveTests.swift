@@ -269,6 +269,7 @@ struct ResourceLiveTests {
         #expect(try bench.ask("POST", "\(path)/pause").status == 409)
         #expect(try bench.ask("POST", "\(path)/resume").text("state") == "running")
         #expect(try bench.ask("POST", "\(path)/cancel").text("state") == "cancelled")
+        #expect(try bench.ask("POST", "\(path)/resume").status == 409)
         #expect(try bench.ask("GET", path).text("state") == "cancelled")
         #expect(try bench.ask("GET", "/v1/campaigns/ffffffffffff").status == 404)
         #expect(try bench.ask("POST", "/v1/campaigns/ffffffffffff/pause").status == 404)

@@ -130,29 +130,6 @@ struct PostgresStoreTests {
         #expect(try stores[1].check { _ in true } == [])
     }
 
-    @Test("The same commit twice, and an older owner's, are recorded once and not at all")
-    func fenced() throws {
-        let store = try TestDatabase.ofNewStore().store()
-        defer { store.close() }
-        try store.register(try (0..<10).map { try device($0) }, at: now)
-        let campaign = try announce("2.0", in: store)
-        try store.planShards(campaign.key, shardSize: 100, waves: nil, at: now)
-        let old = try #require(try store.claimRun(campaign.key))
-        let lease = try #require(try store.claimRun(campaign.key))
-        let shard = try #require(try store.openShards(campaign.key, environment: .production).first)
-        let rows = try store.devices(of: app, after: 0, limit: 10).map {
-            LedgerRow(device: $0.id, state: .accepted, attempts: 1)
-        }
-        let commit = LedgerCommit(
-            campaign: campaign.key, shard: shard, cursor: shard.last, shardDone: true, rows: rows,
-            devices: DeviceRows(), retirements: [])
-        #expect(try !store.commit([commit], of: old, at: now))
-        #expect(try store.commit([commit], of: lease, at: now))
-        #expect(try store.commit([commit], of: lease, at: now), "found recorded")
-        #expect(try store.campaign(campaign.key)?.figures.counts.accepted == 10)
-        #expect(try store.check { _ in true } == [])
-    }
-
     @Test("Who keeps the lease waits for nobody's requests")
     func lease() async throws {
         let database = try TestDatabase()

@@ -86,7 +86,7 @@ struct StoreFileTests {
     @Test("Many that open a new store at once agree on one schema")
     func openedTogether() async throws {
         // Repeated, because the openings meet at another moment each time.
-        for _ in 0..<20 {
+        for _ in 0..<5 {
             let directory = try TemporaryDirectory()
             let path = directory.file("relay.db")
             try await withThrowingTaskGroup(of: Void.self) { group in

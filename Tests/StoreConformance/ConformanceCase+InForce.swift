@@ -110,11 +110,20 @@ extension ConformanceCase {
             try same(changes.map(\.source), ["gate", "gate", "gate", "test"])
         },
         ConformanceCase("a requirement for named users is in force for them alone") { subject in
-            try subject.announce("1.9")
-            try subject.bump(
+            let ours = try subject.announce("1.9")
+            let bump = try subject.bump(
                 VersionBump(
-                    app: subject.app, required: try subject.version("2"), message: "m", telephones: ["138", "e\u{301}"])
-            )
+                    app: subject.app, required: try subject.version("2"), message: "m", telephones: ["138", "e\u{301}"]),
+                draft: subject.draft())
+            let canary = try present(bump.campaign, "the canary's campaign")
+            try same([canary.isCanary, canary.state == .running], [true, true])
+            try same(canary.inForce?.text, "1.9")
+            try same(try subject.record(ours.key).state, .running, "the older campaign goes on")
+            try same(
+                try subject.store.newestCampaigns().map(\.key), [ours.key], "the one that is in force for everybody")
+            try same(
+                try subject.store.version(of: subject.app)?.requirements.announced?.version.text, "1.9",
+                "the others hear nothing of it")
             try same(try subject.inForce().required?.text, "1.9")
             try same(try subject.staged()?.version.text, "2")
             try same(try subject.staged()?.canary?.map { Array($0.utf8) }, [Array("138".utf8), Array("e\u{301}".utf8)])

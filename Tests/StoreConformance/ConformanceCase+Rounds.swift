@@ -217,7 +217,8 @@ extension ConformanceCase {
             let before = try subject.store.deliveries(
                 of: campaign.key, DeliveryFilter(), after: 0, limit: 99)
             try same(try subject.remind(campaign), .opened)
-            while try subject.gather(campaign).progress != .done {}
+            while try subject.gather(campaign).devices < 6 {}
+            try check(try subject.record(campaign.key).isGathering, "whether there are more is not known yet")
             let ids = try (0..<6).map { try subject.device($0).id }
             try subject.commit(
                 [
@@ -245,6 +246,7 @@ extension ConformanceCase {
             try same(
                 [end.figures.counts.accepted, end.figures.counts.cancelled, end.figures.counts.audience], [5, 0, 6])
             try same(end.figures.rounds.map(\.devices), [2])
+            try check(!end.isGathering, "nor does it look for more")
             let after = try subject.store.deliveries(of: campaign.key, DeliveryFilter(), after: 0, limit: 99)
             for number in [0, 1, 4, 5] { try same(after[number].state, .accepted) }
             for number in [0, 1, 5] { try same(after[number].telephone, before[number].telephone) }
