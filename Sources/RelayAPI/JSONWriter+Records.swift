@@ -132,15 +132,15 @@ extension JSONWriter {
             writer.array(.rounds, figures.rounds) { $0.round($1) }
             writer.member(.nextReminderAt, status.nextReminderAt)
             writer.shown(.shown, record.shown)
-            if hasEffects { writer.effects(of: record) }
+            if hasEffects { writer.effects(of: status) }
         }
     }
 
     /// The acts that a campaign's state allows, by the name in their path, each with its effects in sentences.
-    private mutating func effects(of record: CampaignRecord) {
+    private mutating func effects(of status: CampaignStatus) {
         object(.effects) { writer in
-            for act in record.acts {
-                writer.member(act.verb, record.effects(of: act).map(\.words))
+            for act in status.record.acts {
+                writer.member(act.verb, status.record.effects(of: act, counts: status.counts).map(\.words))
             }
         }
     }

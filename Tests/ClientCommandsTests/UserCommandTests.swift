@@ -73,7 +73,7 @@ import Testing
         #expect(
             shown.out.contains("  login check: must upgrade: 1.0.0 is below 2.0.0, which is required of everybody\n"),
             "\(shown.out)")
-        #expect(shown.out.contains("notified at login: never"))
+        #expect(shown.out.contains("asked at login to upgrade: never"))
         #expect(shown.out.contains(/2\.0\.0 +\w{12} +pending +- +aaaaaa…aaaa/), "\(shown.out)")
         #expect(await daemon.run("users explain \(Self.user) --json").out.contains(tokens[0]))
         let nobody = await daemon.run(["users", "explain", "+86 \(Self.user)"])

@@ -65,7 +65,7 @@ enum UserText {
             if let noun = field.noun, !value.isEmpty { text += ", \(noun) \(value)" }
         }
         text += "\n"
-        let source = device.shown(.versionFrom) == "login" ? "notified at login" : "by its registration or an import"
+        let source = device.shown(.versionFrom) == "login" ? "reported at login" : "by its registration or an import"
         text += "  known: \(source), \(device.shown(.versionAt, or: "-"))\n"
         let channels: [(Field, String)] = [
             (.push, "push"), (.login, "login check"), (.enforce, "/v1/enforce"), (.launchDocument, "launch document"),
@@ -76,7 +76,7 @@ enum UserText {
             text += "  \(name): \(says): \(word.shown(.why))\n"
         }
         let told = device.list(.toldAtLogin).compactMap(\.string).map { DisplayWidth.sanitised($0) }
-        text += "  notified at login: \(told.isEmpty ? "never" : "to \(told.joined(separator: ", "))")\n"
+        text += "  asked at login to upgrade: \(told.isEmpty ? "never" : "to \(told.joined(separator: ", "))")\n"
         return text
     }
 

@@ -75,7 +75,7 @@ extension API {
 
     private func user(_ whom: String, _ query: inout Query, _ caller: Caller) throws -> (String, AppFilter) {
         let telephone = query.filledText("telephone")
-        if telephone == nil { query.refuse("telephone", "is missing; the user \(whom) is needed") }
+        if telephone == nil { query.refuse("telephone", "is missing: it names \(whom)") }
         let places = AppFilter(&query, caller)
         try query.finish()
         return (telephone ?? "", places)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayEngine
+package import RelayEngine
 package import UpgradeRules
 
 /// One effect of a person's act on a campaign, as the question before the act says it: what is sent, to how many, and what stays. Pure.
@@ -67,8 +67,10 @@ extension CampaignRecord {
     }
 
     /// The effects of an act on it, in the order in which a question says them; empty for an act on something else.
-    package func effects(of act: ActKind) -> [CampaignEffect] {
-        let (counts, target, rollout) = (figures.counts, requirement.target, Rollout(self))
+    ///
+    /// - Parameter counts: those that are shown beside the effects; nil: the recorded ones.
+    package func effects(of act: ActKind, counts shown: CampaignCounts? = nil) -> [CampaignEffect] {
+        let (counts, target, rollout) = (shown ?? figures.counts, requirement.target, Rollout(self))
         let left = counts.pending + counts.retrying + counts.inFlight
         let next = rollout.next ?? .everybody
         switch act {

@@ -42,13 +42,6 @@ enum CampaignAction: String, CaseIterable {
         case .cancel: view.say("Cancel the campaign")
         }
     }
-
-    /// The number of devices that the action concerns.
-    func devices(_ status: CampaignStatus) -> Int64 {
-        let counts = status.counts
-        return self == .retry
-            ? counts.rejected + counts.cancelled + counts.expired : counts.pending + counts.retrying + counts.inFlight
-    }
 }
 
 extension View {
@@ -80,11 +73,11 @@ extension View {
         let title = "\(action.title(self)): \(name(record.app)), \(record.requirement.version.text)"
         return page(title, at: .campaigns, status: stale != nil ? 409 : fault == nil ? 200 : 422) { html in
             notice(&html, stale)
-            for effect in record.effects(of: action.act) { html.tag("p", text: words(effect)) }
+            for effect in record.effects(of: action.act, counts: status.counts) { html.tag("p", text: words(effect)) }
             html.tag("p") { html in
                 html.tag("strong") { $0.foreign(name(record.app)) }
                 html.text(
-                    ": \(name(record.requirement.target)); \(word(record.state)); \(devices(action.devices(status)))")
+                    ": \(name(record.requirement.target)); \(word(record.state))")
                 html.text("; \(say("Audience")): \(number(record.figures.counts.audience))")
             }
             guard action.fits(status) else {

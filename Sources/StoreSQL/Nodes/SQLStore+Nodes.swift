@@ -8,13 +8,23 @@ extension SQLStore {
         _ description: NodeDescription, for lease: Duration, ended: String?
     ) throws -> (NodeLease, at: Timestamp) {
         try StoreText.check(keys: description.name)
+        return try endingSessions {
+            try read("looking for the former relay") { try NodeTable.id(of: description.name, $0) }
+        } act: {
+            try joinAtOnce(description, for: lease, ended: ended)
+        }
+    }
+
+    /// Acts on a relay whose lease is over. Where that relay stopped in the middle of a transaction, which the act waits for in vain, ends its
+    /// sessions and acts again.
+    private func endingSessions<Result>(
+        of node: () throws -> Int64?, act: () throws -> Result
+    ) throws -> Result {
         do {
-            return try joinAtOnce(description, for: lease, ended: ended)
+            return try act()
         } catch let error as StoreError where error.code == .busy {
-            // The former relay of this name stopped in the middle of a transaction, and its lease is over.
-            let former = try read("looking for the former relay") { try NodeTable.id(of: description.name, $0) }
-            if let former { try endSessions(of: former) }
-            return try joinAtOnce(description, for: lease, ended: ended)
+            if let node = try node() { try endSessions(of: node) }
+            return try act()
         }
     }
 
@@ -72,12 +82,10 @@ extension SQLStore {
     }
 
     package func fence(_ node: NodeLease) throws -> Bool {
-        do {
-            return try fenceAtOnce(node)
-        } catch let error as StoreError where error.code == .busy {
-            // The relay stopped in the middle of a transaction.
-            try endSessions(of: node.node)
-            return try fenceAtOnce(node)
+        try endingSessions {
+            node.node
+        } act: {
+            try fenceAtOnce(node)
         }
     }
 
