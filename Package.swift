@@ -319,7 +319,7 @@ let package = Package(
                 "RelayAPI", "HTTPServer", "VersionSources", "Signing", "RelayStore", "Registry", "TestStores",
                 "Telemetry", "Threading", "WireFormat", "RelayEngine", "UpgradeRules", "CurlTransport", "SeedApps",
                 "TestPeers", "StoreConformance", "StatusPage",
-            ]),
+            ], exclude: ["COSTS.md"]),
         tests(
             "StatusPageTests", ["StatusPage", "HTTPServer", "RelayAPI", "RelayStore", "RelayEngine", "UpgradeRules"]),
         tests("HTTPServerTests", ["HTTPServer", "Telemetry", "RelayEngine"]),

@@ -242,7 +242,7 @@ import Testing
         #expect(plain.requests.last == #"POST /v1/campaigns/1f0c2ab93d44/resume {"ifState":"paused"}"#)
     }
 
-    /// By CONTRIBUTING's table of the commands' requests, which another test compares with the commands.
+    /// By the table of the commands' requests in COSTS.md, which another test compares with the commands.
     @Test func `Each command whose route is an act sends all that it was shown`() async throws {
         let examples: [String: [String]] = [
             "version set": Self.set, "version block": ["version", "block", "a", "ios", "2.1.5"],
@@ -254,7 +254,7 @@ import Testing
             uniqueKeysWithValues: Route.all.compactMap { route in route.act.map { (route.pattern, $0) } })
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        let text = try String(contentsOf: root.appending(path: "CONTRIBUTING.md"), encoding: .utf8)
+        let text = try String(contentsOf: root.appending(path: "Tests/RelayAPITests/COSTS.md"), encoding: .utf8)
         let rows = text.split(separator: "\n").drop { $0 != "| command | asks for | beside that |" }.dropFirst(2)
             .prefix { $0.hasPrefix("|") }.map {
                 $0.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }

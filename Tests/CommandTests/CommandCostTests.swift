@@ -6,10 +6,10 @@ import Testing
 @testable import Terminal
 @testable import upgrade_relay
 
-/// CONTRIBUTING lists the requests that each command sends to the daemon.
+/// Tests/RelayAPITests/COSTS.md lists the requests that each command sends to the daemon.
 @Suite struct CommandCostTests {
     private static func rows() throws -> [[String]] {
-        let lines = try ManualTests.file("CONTRIBUTING.md").split(separator: "\n")
+        let lines = try ManualTests.file("Tests/RelayAPITests/COSTS.md").split(separator: "\n")
             .drop { $0 != "| command | asks for | beside that |" }
         return lines.dropFirst(2).prefix { $0.hasPrefix("|") }.map { row in
             row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }

@@ -9,10 +9,14 @@ import Testing
 @testable import PushSimulator
 
 /// The texts of `/readyz` and `campaigns watch` in each of fifteen troubles, with the real binary: one relay with an app for each
-/// trouble of an app. `etc/TROUBLES.md` has the texts; `RELAY_RECORD=1` writes it anew, so that a change of words shows in a diff.
+/// trouble of an app. `etc/TROUBLESHOOTING.md` has the texts between two comments; `RELAY_RECORD=1` writes that part anew, so that a
+/// change of words shows in a diff.
 @Suite(.serialized, .ownThread) struct TroubleTests {
     private static let file = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../etc/TROUBLES.md").standardized
+        .appending(path: "../../etc/TROUBLESHOOTING.md").standardized
+    /// The lines around the recorded part of the file.
+    private static let begin = "<!-- Recorded by Tests/EndToEndTests/TroubleTests.swift -->"
+    private static let end = "<!-- End of the recorded part -->"
 
     /// The push services, and the stores that are asked.
     private final class Stand {
@@ -210,19 +214,23 @@ import Testing
     private func part(_ title: String, _ stand: Stand, app name: String?, _ id: String) throws -> String {
         let (status, json) = try stand.bench.api("GET", "/readyz")
         var lines: [String] = []
+        var reasons: Set<String> = []
         for list in ["faults", "degraded"] {
             for entry in json[list] as? [[String: String]] ?? [] {
                 let (part, reason, remedy) = (entry["part"] ?? "", entry["reason"] ?? "", entry["remedy"] ?? "")
                 // Entries of the other troubles are left out.
                 let isOwn =
                     name.map { part.contains("com.example.\($0)") } ?? ["store", "configuration"].contains(part)
-                if isOwn { lines.append("  - `\(list)` `\(part)`: \(reason)\n    - remedy: \(remedy)") }
+                guard isOwn else { continue }
+                lines.append("  - `\(list)` `\(part)`: \(reason)\n    - remedy: \(remedy)")
+                reasons.insert(normal(reason, stand))
             }
         }
         if lines.isEmpty { lines = ["  - nothing"] }
-        let said = try stand.watch(id)
-        return "## \(title)\n\n- `/readyz`: \(status)\n\(lines.joined(separator: "\n"))\n- `campaigns watch`: "
-            + (said.isEmpty ? "nothing, for it moves" : said.joined(separator: " / ")) + "\n"
+        let said = try stand.watch(id).joined(separator: " / ")
+        let isSame = reasons.contains(normal(said, stand))
+        return "### \(title)\n\n- `/readyz`: \(status)\n\(lines.joined(separator: "\n"))\n- `campaigns watch`: "
+            + (said.isEmpty ? "nothing, for it moves" : isSame ? "the same" : said) + "\n"
     }
 
     /// Replaces values that differ from run to run.
@@ -317,22 +325,20 @@ import Testing
 
     /// A part that cannot be made here is not compared.
     private func compare(_ parts: [String]) throws {
+        var guide = try String(contentsOf: Self.file, encoding: .utf8)
+        let start = try #require(guide.firstRange(of: Self.begin), "no \(Self.begin)").upperBound
+        let stop = try #require(guide[start...].firstRange(of: Self.end), "no \(Self.end)").lowerBound
+        var record = String(guide[start..<stop])
         if ProcessInfo.processInfo.environment["RELAY_RECORD"] != nil {
-            let text = """
-                # What does it say in fifteen troubles?
-
-                What `/readyz` and `upgrade-relay campaigns watch` say, side by side, as a test has it from the real relay
-                (`Tests/EndToEndTests/TroubleTests.swift`). `campaigns show` and the API's `reason` have the words of `watch`.
-
-
-                """
-            try Data((text + parts.joined(separator: "\n")).utf8).write(to: Self.file)
+            record = "\n\n\(parts.joined(separator: "\n"))\n"
+            guide.replaceSubrange(start..<stop, with: record)
+            try Data(guide.utf8).write(to: Self.file)
         }
-        let kept = try String(contentsOf: Self.file, encoding: .utf8).split(separator: "\n## ").dropFirst()
+        let kept = record.split(separator: "\n### ").dropFirst()
         #expect(kept.count == 15)
         for part in parts {
             let lines = part.split(separator: "\n")
-            let other = kept.map { "## \($0)".split(separator: "\n") }.first { $0.first == lines.first }
+            let other = kept.map { "### \($0)".split(separator: "\n") }.first { $0.first == lines.first }
             #expect(lines == other)
         }
     }

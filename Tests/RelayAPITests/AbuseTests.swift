@@ -16,7 +16,7 @@ import VersionSources
 /// Everything that can hold a relay up, all at once, beside requests for its state and its operator's.
 @Suite("Everything that waits at once, live", .serialized, .ownThread)
 struct AbuseTests {
-    /// The promised response times (CONTRIBUTING, "What a request may cost"). Half of twenty answers must keep `prompt`, as the
+    /// The promised response times (COSTS.md, "What may a request cost?"). Half of twenty answers must keep `prompt`, as the
     /// machine has other work; all must keep `patience`, whatever holds up the rest.
     private static let prompt = Duration.milliseconds(100)
     private static let patience = Duration.milliseconds(900)

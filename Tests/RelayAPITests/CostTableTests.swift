@@ -8,14 +8,16 @@ import Threading
 @testable import HTTPServer
 @testable import RelayAPI
 
-/// CONTRIBUTING's tables of what a request may cost match the routes and their kinds of work.
+/// The tables of COSTS.md, beside this file, match the routes and their kinds of work.
 @Suite("What a request may cost")
 struct CostTableTests {
+    private static func document() throws -> String {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        return try String(contentsOf: folder.appending(path: "COSTS.md"), encoding: .utf8)
+    }
+
     private static func rows(below heading: String) throws -> [String] {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let text = try String(contentsOf: root.appending(path: "CONTRIBUTING.md"), encoding: .utf8)
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).drop { $0 != heading }
+        let lines = try document().split(separator: "\n", omittingEmptySubsequences: false).drop { $0 != heading }
         #expect(!lines.isEmpty, "there is no line \"\(heading)\"")
         return lines.dropFirst(2).prefix { $0.hasPrefix("|") }.map(String.init)
     }
@@ -67,8 +69,6 @@ struct CostTableTests {
         }
         #expect(told == wanted, "the table should begin:\n\(wanted.joined(separator: "\n"))")
         let text = "\(WorkKind.queue.formatted(.number.locale(Locale(identifier: "en_US")))) requests"
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        #expect(try String(contentsOf: root.appending(path: "CONTRIBUTING.md"), encoding: .utf8).contains(text))
+        #expect(try Self.document().contains(text))
     }
 }

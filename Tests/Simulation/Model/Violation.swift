@@ -131,12 +131,12 @@ package enum Promise {
         (
             "word.kept",
             "no store undoes what a person has said of a version: the systems that it runs on, its moment",
-            #"VERSIONS: "unless somebody has said otherwise""#
+            #"SOURCES: "It becomes the `minimumOs` of a published version, unless""#
         ),
         (
             "system.listed",
             "a store says on which systems a version runs where nobody else has",
-            #"VERSIONS: "says it by itself""#
+            #"VERSIONS: "Without it the relay takes""#
         ),
         (
             "wave.released",
@@ -251,7 +251,7 @@ package enum Promise {
         (
             "events.once",
             "an event is sent again only where something has failed, under its id and with its words",
-            #"MONITORING: "What fails is tried again""#
+            #"MONITORING: "is tried again for three days""#
         ),
         (
             "events.words",
