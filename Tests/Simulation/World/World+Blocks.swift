@@ -56,6 +56,7 @@ extension World {
         did(object: number, campaign: model.blocks[place].campaign)
         model.looked(app)
         model.blocks[place].endedAt = milliseconds
+        if settings.isGated(app) { noteOffers(app) }
         return "\(version) of app \(app) may be used again"
     }
 
@@ -69,7 +70,9 @@ extension World {
 
     /// Whether an app's store, by its last answer, offers a version above this one.
     func offersWayOut(of version: Int, _ app: Int) -> Bool {
-        toldStores[app].verdict(on: version + 1, minimum: settings.minimumPercent(app)) == .open
+        let usable = toldStores[app].releases.map(\.version).filter { model.block(app, $0) == nil }
+        return toldStores[app].only(Set(usable))
+            .verdict(on: version + 1, minimum: settings.minimumPercent(app)) == .open
     }
 
     private func isAskedUnseen(_ app: Int, _ version: Int) -> Bool {

@@ -24,13 +24,20 @@ extension World {
             "the store of app \(app) is asked: "
                 + told.releases.map { "\($0.version) \($0.percent) %\($0.isHalted ? " halted" : "")" }
                 .joined(separator: ", "))
-        let isAndroid = settings.isAndroid(app)
+        noteOffers(app)
+    }
+
+    /// The verdict of each version of an app that follows from its store's last answer. A blocked version opens no gate (VERSIONS.md).
+    func noteOffers(_ app: Int) {
+        let usable = Set(toldStores[app].releases.map(\.version).filter { model.block(app, $0) == nil })
+        let told = toldStores[app].only(usable)
+        let (isAndroid, minimum) = (settings.isAndroid(app), settings.minimumPercent(app))
         model.told(app, isRecordable: !isDiskFailing) { version in
-            let verdict = told.verdict(on: version, minimum: settings.minimumPercent(app))
+            let verdict = told.verdict(on: version, minimum: minimum)
             // Apple does not report a halt: the version is not offered.
             return verdict == .halted && !isAndroid ? .closed : verdict
         }
-        model.offersWayOut(app) { offersWayOut(of: $0, app) }
+        model.offersWayOut(app) { told.verdict(on: $0 + 1, minimum: minimum) == .open }
     }
 
     func actOnStore(_ kind: OperationKind, _ app: Int, _ number: Int) -> String? {
