@@ -6,11 +6,11 @@ import StoreSQL
 /// Values are arrays, with one element for each row that is written.
 extension CommitWriter {
     static let retire = PostgresStatement(
-        """
-        UPDATE device AS d SET retired_at = n.dead FROM unnest($1, $2, $3) AS n (id, dead, registered)
-        WHERE d.id = n.id AND d.registered_at = n.registered AND d.registered_at <= n.dead AND d.retired_at IS NULL
-        RETURNING d.app_id, d.id
-        """)
+        sql: """
+            UPDATE device AS d SET retired_at = n.dead FROM unnest($1, $2, $3) AS n (id, dead, registered)
+            WHERE d.id = n.id AND \(DeadTable.dies(at: "n.dead", registered: "n.registered"))
+            RETURNING d.app_id, d.id
+            """)
     static let correct = PostgresStatement(
         """
         UPDATE device AS d SET environment = n.environment::smallint,

@@ -68,15 +68,16 @@ struct OutcomeRecorder {
         try WaveTable.add(batch.waves, to: batch.campaign, connection)
     }
 
+    private static let retire: SQL = """
+        UPDATE device AS d SET retired_at = ?1 WHERE d.id = ?2 AND \(DeadTable.dies(at: "?1", registered: "?3"))
+        """
+
     /// Records what the batch's answers prove about tokens.
     static func recordTokens(of batch: LedgerCommit, at now: Timestamp, _ connection: SQLiteConnection) throws {
         var retired: [Int64] = []
         for retirement in batch.retirements {
             let changed = try connection.run(
-                """
-                UPDATE device SET retired_at = ?1
-                WHERE id = ?2 AND registered_at = ?3 AND registered_at <= ?1 AND retired_at IS NULL
-                """, retirement.deadSince, retirement.device, retirement.registeredAt)
+                Self.retire, retirement.deadSince, retirement.device, retirement.registeredAt)
             if changed > 0 { retired.append(retirement.device) }
         }
         if let first = retired.first,
