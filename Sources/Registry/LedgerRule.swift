@@ -30,10 +30,26 @@ package struct LedgerRule: Sendable {
         /// It goes into a packed batch.
         case packed(PlainOutcome)
         /// It has a row of its own.
-        case row(state: DeliveryState, isScheduled: Bool, again: SentAgain)
+        case row(Row)
         /// A reminder that did not take place: for example its device has upgraded since, or the time was over. The push before
         /// stays accepted.
         case givenBack
+    }
+
+    /// A device's row of the ledger after an outcome.
+    package struct Row: Hashable, Sendable {
+        package var state: DeliveryState
+        /// Whether it names the time of a next attempt.
+        package var isScheduled = false
+        package var again: SentAgain = []
+
+        package init(_ state: DeliveryState, isScheduled: Bool = false, again: SentAgain = []) {
+            (self.state, self.isScheduled, self.again) = (state, isScheduled, again)
+        }
+
+        /// Whether the row goes on naming its user, even if the device is another user's now: a reminder that has not left stands
+        /// in the row of a push that was taken.
+        package var keepsUser: Bool { again.isSuperset(of: [.untried, .reminder]) }
     }
 
     /// Whether the outcomes of a shard's batch may be packed: only where the shard's cursor passes all of them, because a list of
@@ -56,12 +72,12 @@ package struct LedgerRule: Sendable {
             return .packed(plain)
         }
         guard outcome.state == .retrying else {
-            return .row(state: outcome.state, isScheduled: outcome.isScheduled, again: [])
+            return .row(Row(outcome.state, isScheduled: outcome.isScheduled))
         }
         // Sent and failed for now, but its campaign is over: it is not tried again.
-        if ended == .expired { return .row(state: .expired, isScheduled: false, again: []) }
+        if ended == .expired { return .row(Row(.expired)) }
         let again = recorded.map { $0.again.after(isTried: Int64(outcome.attempts) > $0.attempts) }
-        return .row(state: .retrying, isScheduled: outcome.isScheduled, again: again ?? [])
+        return .row(Row(.retrying, isScheduled: outcome.isScheduled, again: again ?? []))
     }
 
     /// Whether a reminder with that outcome leaves the push before it accepted.

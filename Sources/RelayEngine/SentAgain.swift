@@ -13,10 +13,6 @@ package struct SentAgain: OptionSet, Sendable, Hashable {
     /// For a reminder: the push service had taken its push, and a reminder that fails does not change that.
     package static let reminder = SentAgain(rawValue: 2)
 
-    /// The stored value of a reminder that has not left. Its row names the user of the push that was taken, even if the device is
-    /// another user's now.
-    package static let waitingReminder = untried.union(.reminder).rawValue
-
     /// The value after an attempt.
     ///
     /// - Parameter isTried: a push has left for it.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Registry
 package import RelayEngine
 
 /// A device as the registry keeps it.
@@ -44,6 +45,18 @@ package struct UpsertCounts: Hashable, Sendable {
     }
 
     package var devices: Int { inserted + updated + unchanged }
+
+    /// Counts a known device.
+    package mutating func count(_ verdict: DeviceRule.Verdict) {
+        switch verdict {
+        case .unchanged(let isVersionKept):
+            unchanged += 1
+            if isVersionKept { versionsKept += 1 }
+        case .update(let update):
+            updated += 1
+            if update.isVersionKept { versionsKept += 1 }
+        }
+    }
 
     package static func += (left: inout UpsertCounts, right: UpsertCounts) {
         left.inserted += right.inserted

@@ -59,9 +59,21 @@ extension SQLStore {
 package enum DeadTable {
     /// The dead tokens of an app (?1) behind a place (?2) up to another (?3).
     private static let found: SQL = """
-        d.app_id = ?1 AND d.retired_order > ?2 AND d.retired_order <= ?3 AND d.retired_at IS NOT NULL AND d.removed_at IS NULL
-        ORDER BY d.retired_order LIMIT ?4
+        d.app_id = ?1 AND d.retired_order > ?2 AND d.retired_order <= ?3 AND \(isDead) ORDER BY d.retired_order LIMIT ?4
         """
+    /// The condition for a device `d` that has a place among them.
+    package static let isDead: SQL = "d.retired_at IS NOT NULL AND d.removed_at IS NULL"
+
+    /// The condition for a device `d` whose token an answer to a push ends: the answer is about the registration that the device
+    /// still has, and the token was not dead before. No count of devices falls: a dead one stays registered.
+    ///
+    /// - Parameters:
+    ///   - dead: the time at which the push service declared the token dead.
+    ///   - registered: the time of the registration that was pushed to.
+    package static func dies(at dead: SQL, registered: SQL) -> SQL {
+        "d.registered_at = \(registered) AND d.registered_at <= \(dead) AND d.retired_at IS NULL"
+    }
+
     package static let page: SQL = """
         SELECT \(DeviceRecord.columns), d.retired_order FROM device AS d CROSS JOIN app AS a WHERE a.id = d.app_id AND \(found)
         """

@@ -26,6 +26,9 @@ package struct UpgradeTarget: Hashable, Sendable {
         left.version == right.version ? left.isBlock && !right.isBlock : right.version < left.version
     }
 
+    /// Whether any target is reached so: only by a version that rises.
+    package static func mayBeReached(by new: Version, from old: Version?) -> Bool { old.map { $0 < new } ?? true }
+
     /// Whether a device that was seen with `old`, and is now with `new`, has obeyed in between.
     ///
     /// - Parameter old: nil: its version was unknown.

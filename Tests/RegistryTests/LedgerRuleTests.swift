@@ -23,10 +23,10 @@ struct LedgerRuleTests {
         )
         #expect(rule.judge(accepted, over: nil, packs: true) == .packed(.accepted))
         #expect(rule.judge(current, over: nil, packs: true) == .packed(.alreadyCurrent))
-        #expect(rule.judge(accepted, over: nil, packs: false) == .row(state: .accepted, isScheduled: false, again: []))
+        #expect(rule.judge(accepted, over: nil, packs: false) == .row(LedgerRule.Row(.accepted)))
         #expect(
             rule.judge(accepted, over: Self.recorded(), packs: true)
-                == .row(state: .accepted, isScheduled: false, again: []))
+                == .row(LedgerRule.Row(.accepted)))
     }
 
     @Test(
@@ -40,7 +40,7 @@ struct LedgerRuleTests {
     func eventful(_ outcome: LedgerRule.Outcome) {
         #expect(
             LedgerRule(ended: nil).judge(outcome, over: nil, packs: true)
-                == .row(state: outcome.state, isScheduled: false, again: []))
+                == .row(LedgerRule.Row(outcome.state)))
     }
 
     @Test("A batch is packed where the shard packs, and its cursor passes all of it or nothing comes behind")
@@ -61,7 +61,7 @@ struct LedgerRuleTests {
         ] {
             #expect(
                 LedgerRule(ended: ended).judge(retry, over: nil, packs: true)
-                    == .row(state: state, isScheduled: isScheduled, again: []))
+                    == .row(LedgerRule.Row(state, isScheduled: isScheduled)))
         }
     }
 
@@ -83,9 +83,26 @@ struct LedgerRuleTests {
         let rule = LedgerRule(ended: nil)
         #expect(
             rule.judge(Outcome(.retrying, attempts: 2, isScheduled: true), over: before, packs: false)
-                == .row(state: .retrying, isScheduled: true, again: [.untried, .reminder]))
+                == .row(LedgerRule.Row(.retrying, isScheduled: true, again: [.untried, .reminder])))
         #expect(
             rule.judge(Outcome(.retrying, attempts: 3, isScheduled: true), over: before, packs: false)
-                == .row(state: .retrying, isScheduled: true, again: .reminder))
+                == .row(LedgerRule.Row(.retrying, isScheduled: true, again: .reminder)))
+    }
+
+    @Test("A row names another user only once a push has left; a reminder stands in the row of the push before")
+    func users() {
+        let rule = LedgerRule(ended: nil)
+        let outcome = Outcome(.retrying, attempts: 2, isScheduled: true)
+        for (before, keeps): (RecordedOutcome?, Bool) in [
+            (Self.recorded(attempts: 2, [.untried, .reminder]), true),
+            (Self.recorded(attempts: 1, [.untried, .reminder]), false), (Self.recorded(attempts: 2, .reminder), false),
+            (Self.recorded(attempts: 2, .untried), false), (Self.recorded(attempts: 1), false), (nil, false),
+        ] {
+            guard case .row(let row) = rule.judge(outcome, over: before, packs: false) else {
+                Issue.record("no row")
+                continue
+            }
+            #expect(row.keepsUser == keeps)
+        }
     }
 }

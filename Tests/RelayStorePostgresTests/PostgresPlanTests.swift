@@ -62,6 +62,10 @@ struct PostgresPlanTests {
             statement: CommitWriter.writeRows,
             types: "bigint, bigint, bigint[], bigint[], bigint[], bigint[], bigint[], bigint[], text[], text[]",
             has: ["delivery_pkey"]),
+        Hot(
+            statement: CommitWriter.writeWaiting,
+            types: "bigint, bigint, bigint[], bigint[], bigint[], bigint[], bigint[], bigint[], text[], text[]",
+            has: ["delivery_pkey"]),
         Hot(statement: CommitWriter.giveBack, types: "bigint, bigint, bigint[]", has: ["(device_id = ANY ($3)))"]),
         Hot(
             statement: CommitWriter.moveShards, types: "bigint, bigint[], bigint[], bigint[], bigint[]",

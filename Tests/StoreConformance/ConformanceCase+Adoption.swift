@@ -87,6 +87,24 @@ extension ConformanceCase {
             _ = try subject.store.move(campaign.key, .cancelled, at: subject.now)
             try same(try subject.store.check { _ in true }, [], "faults")
         },
+        ConformanceCase("a device that a campaign leaves out does not count by its notice, whatever is sent again") {
+            subject in
+            try subject.registerDevices(4, version: try subject.version("1.0"))
+            let campaign = try subject.announce("2.0")
+            let rejected = try subject.batch(try subject.onlyShard(campaign), limit: 2) {
+                LedgerRow(device: $0.id, state: .rejected, attempts: 1, reason: "Forbidden")
+            }
+            try subject.commit([rejected], at: subject.now)
+            for number in [1, 3] { try subject.login(number, "1.0") }
+            _ = try subject.store.move(campaign.key, .cancelled, at: subject.now)
+            let round = RoundDraft(.retry([.rejected]), timeToLive: .seconds(3600))
+            try same(try subject.store.reopen(campaign.key, for: round, at: subject.now), .opened)
+            for number in [1, 3] { try subject.login(number, "2.0") }
+            let record = try subject.record(campaign.key)
+            try same(record.figures.upgraded, 1, "the one that the campaign had come to")
+            try same(record.figures.reach, CampaignReach(toldAtLogin: 2, login: 1))
+            try same(try subject.store.check { _ in true }, [], "faults")
+        },
         ConformanceCase("a push that is yet to be accepted has not reached anybody") { subject in
             try subject.registerDevices(2, version: try subject.version("1.0"))
             let campaign = try subject.announce("2.0")

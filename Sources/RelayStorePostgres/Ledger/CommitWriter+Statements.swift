@@ -6,11 +6,11 @@ import StoreSQL
 /// Values are arrays, with one element for each row that is written.
 extension CommitWriter {
     static let retire = PostgresStatement(
-        """
-        UPDATE device AS d SET retired_at = n.dead FROM unnest($1, $2, $3) AS n (id, dead, registered)
-        WHERE d.id = n.id AND d.registered_at = n.registered AND d.registered_at <= n.dead AND d.retired_at IS NULL
-        RETURNING d.app_id, d.id
-        """)
+        sql: """
+            UPDATE device AS d SET retired_at = n.dead FROM unnest($1, $2, $3) AS n (id, dead, registered)
+            WHERE d.id = n.id AND \(DeadTable.dies(at: "n.dead", registered: "n.registered"))
+            RETURNING d.app_id, d.id
+            """)
     static let correct = PostgresStatement(
         """
         UPDATE device AS d SET environment = n.environment::smallint,
@@ -50,19 +50,21 @@ extension CommitWriter {
         INSERT INTO delivery_batch (campaign_id, updated_at, last, first, accepted, filtered, outcomes, telephones)
         SELECT $1, $2, n.* FROM unnest($3, $4, $5, $6, $7, $8) AS n
         """)
-    static let writeRows = PostgresStatement(
-        sql: """
-            INSERT INTO delivery (campaign_id, updated_at, device_id, state, attempts, next_attempt_at, environment, again, reason,
-                telephone)
-            SELECT $1, $2, n.device, n.state::smallint, n.attempts, n.next, n.environment::smallint, n.again::smallint, n.reason,
-                n.telephone
-            FROM unnest($3, $4, $5, $6, $7, $8, $9, $10)
-                AS n (device, state, attempts, next, environment, again, reason, telephone)
-            ON CONFLICT (campaign_id, device_id) DO UPDATE SET updated_at = excluded.updated_at, state = excluded.state,
-                attempts = excluded.attempts, next_attempt_at = excluded.next_attempt_at, environment = excluded.environment,
-                again = excluded.again, reason = excluded.reason, telephone = CASE
-                    WHEN excluded.again = \(SentAgain.waitingReminder) THEN delivery.telephone ELSE excluded.telephone END
-            """)
+    static let writeRows = PostgresStatement(sql: "\(rowsWithoutUsers), telephone = excluded.telephone")
+    /// For rows that go on naming their users.
+    static let writeWaiting = PostgresStatement(sql: rowsWithoutUsers)
+    /// A row that exists keeps its user.
+    private static let rowsWithoutUsers: SQL = """
+        INSERT INTO delivery (campaign_id, updated_at, device_id, state, attempts, next_attempt_at, environment, again, reason,
+            telephone)
+        SELECT $1, $2, n.device, n.state::smallint, n.attempts, n.next, n.environment::smallint, n.again::smallint, n.reason,
+            n.telephone
+        FROM unnest($3, $4, $5, $6, $7, $8, $9, $10)
+            AS n (device, state, attempts, next, environment, again, reason, telephone)
+        ON CONFLICT (campaign_id, device_id) DO UPDATE SET updated_at = excluded.updated_at, state = excluded.state,
+            attempts = excluded.attempts, next_attempt_at = excluded.next_attempt_at, environment = excluded.environment,
+            again = excluded.again, reason = excluded.reason
+        """
     static let giveBack = PostgresStatement(
         """
         UPDATE delivery SET state = 2, reason = NULL, next_attempt_at = NULL, environment = 0, updated_at = $2, again = 0

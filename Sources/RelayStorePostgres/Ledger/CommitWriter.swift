@@ -20,7 +20,7 @@ struct CommitWriter {
     /// A row to write.
     private struct NewRow {
         var device: Int64
-        var state: DeliveryState
+        var new: LedgerRule.Row
         var attempts: Int64
         var reason: String?
         /// In the arena of the batch at place `batch`.
@@ -29,13 +29,14 @@ struct CommitWriter {
         var isErased = false
         var next: Timestamp?
         var environment: PushEnvironment
-        var again: SentAgain = []
     }
 
     /// The outcomes that a step writes.
     private struct Outcomes {
         var packed: [DeliveryPacker] = []
         var rows: [NewRow] = []
+        /// Rows that go on naming their users.
+        var waiting: [NewRow] = []
         var givenBack: [Int64] = []
     }
 
@@ -110,7 +111,8 @@ struct CommitWriter {
         var outcomes = Outcomes()
         for (place, batch) in batches.enumerated() { try sort(batch, at: place, older, into: &outcomes) }
         if !outcomes.packed.isEmpty { try insert(outcomes.packed) }
-        if !outcomes.rows.isEmpty { try write(outcomes.rows, of: batches) }
+        if !outcomes.rows.isEmpty { try write(outcomes.rows, Self.writeRows, of: batches) }
+        if !outcomes.waiting.isEmpty { try write(outcomes.waiting, Self.writeWaiting, of: batches) }
         if !outcomes.givenBack.isEmpty {
             try session.run(Self.giveBack) { values in
                 values.add(run.campaign.row)
@@ -140,13 +142,13 @@ struct CommitWriter {
                 append(row, outcome, of: batch, to: &packer)
                 if packer.count == DeliveryBatch.limit { take(&packer, into: &outcomes) }
             case .givenBack: outcomes.givenBack.append(row.device)
-            case .row(let state, let isScheduled, let again):
-                outcomes.rows.append(
-                    NewRow(
-                        device: row.device, state: state, attempts: Int64(row.attempts), reason: row.reason,
-                        telephone: row.telephone, batch: place, isErased: erased.contains(row.device),
-                        next: isScheduled ? row.nextAttemptAt : nil,
-                        environment: isScheduled ? row.environment : .production, again: again))
+            case .row(let new):
+                let written = NewRow(
+                    device: row.device, new: new, attempts: Int64(row.attempts), reason: row.reason,
+                    telephone: row.telephone, batch: place, isErased: erased.contains(row.device),
+                    next: new.isScheduled ? row.nextAttemptAt : nil,
+                    environment: new.isScheduled ? row.environment : .production)
+                if new.keepsUser { outcomes.waiting.append(written) } else { outcomes.rows.append(written) }
             }
         }
         take(&packer, into: &outcomes)
@@ -262,16 +264,16 @@ struct CommitWriter {
         }
     }
 
-    private func write(_ rows: [NewRow], of batches: [LedgerCommit]) throws {
-        try session.run(Self.writeRows) { values in
+    private func write(_ rows: [NewRow], _ statement: PostgresStatement, of batches: [LedgerCommit]) throws {
+        try session.run(statement) { values in
             values.add(run.campaign.row)
             values.add(now.milliseconds)
             values.add(rows.lazy.map(\.device))
-            values.add(rows.lazy.map { Int64($0.state.rawValue) })
+            values.add(rows.lazy.map { Int64($0.new.state.rawValue) })
             values.add(rows.lazy.map(\.attempts))
             values.add(rows.lazy.map(\.next?.milliseconds))
             values.add(rows.lazy.map { Int64($0.environment.rawValue) })
-            values.add(rows.lazy.map { Int64($0.again.rawValue) })
+            values.add(rows.lazy.map { Int64($0.new.again.rawValue) })
             values.add(rows.lazy.map(\.reason))
             values.array(.text, count: rows.count) { fields in
                 for row in rows {

@@ -248,24 +248,20 @@ package struct BatchRegistrar: DeviceRegistrar {
         let verdict = rule.judge(row.observation, known) { field in
             Self.isOlder(said.texts[field], than: before.texts[field])
         }
+        counts.count(verdict)
         switch verdict {
-        case .unchanged(let isVersionKept):
-            counts.unchanged += 1
-            if isVersionKept { counts.versionsKept += 1 }
-            return nil
+        case .unchanged: return nil
         case .update(let update):
             let after = before.taking(update.writes, of: said, update.life)
             if update.isHandedOver, let telephone = before.texts[.telephone] { former.append((before.id, telephone)) }
-            if update.writes.contains(.version), let version = said.texts[.version].flatMap({ try? Version($0) }) {
+            if update.mayUpgrade, let version = said.texts[.version].flatMap({ try? Version($0) }) {
                 let old = before.texts[.version].flatMap { try? Version($0) }
                 marks.saw(version, after: old, device: before.id, app: app, session)
             }
             if update.isBack { tally.gained(1, app: app) }
-            if !update.isBack, update.writes.contains(.version) { tally.left(before.texts[.version], app: app) }
-            if update.isBack || update.writes.contains(.version) { tally.came(after.texts[.version], app: app) }
+            if update.leavesVersion { tally.left(before.texts[.version], app: app) }
+            if update.joinsVersion { tally.came(after.texts[.version], app: app) }
             if update.death == .began { retired.append(token) }
-            counts.updated += 1
-            if update.isVersionKept { counts.versionsKept += 1 }
             return after
         }
     }
@@ -295,7 +291,7 @@ package struct BatchRegistrar: DeviceRegistrar {
     }
 
     /// Writes the collected counts.
-    package func finish() throws -> UpsertCounts {
+    package mutating func finish() throws -> UpsertCounts {
         try marks.store(session)
         try tally.store(session)
         try DeadDevices.place(retired, of: app, at: rule.now, session)

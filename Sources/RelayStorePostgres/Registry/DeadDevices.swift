@@ -7,17 +7,17 @@ import StoreSQL
 enum DeadDevices {
     /// A token may be listed twice: one place then stays empty.
     static let placeTokens = PostgresStatement(
-        """
-        UPDATE device AS d SET retired_order = $2 + n.place
-        FROM (SELECT token_digest($1, t.token) AS digest, max(t.place) AS place
-              FROM unnest($3) WITH ORDINALITY AS t (token, place) GROUP BY 1) AS n
-        WHERE d.digest = n.digest AND d.retired_at IS NOT NULL AND d.removed_at IS NULL
-        """)
+        sql: """
+            UPDATE device AS d SET retired_order = $2 + n.place
+            FROM (SELECT token_digest($1, t.token) AS digest, max(t.place) AS place
+                  FROM unnest($3) WITH ORDINALITY AS t (token, place) GROUP BY 1) AS n
+            WHERE d.digest = n.digest AND \(DeadTable.isDead)
+            """)
     static let placeDevices = PostgresStatement(
-        """
-        UPDATE device AS d SET retired_order = $2 + n.place FROM unnest($3) WITH ORDINALITY AS n (id, place)
-        WHERE d.app_id = $1 AND d.id = n.id
-        """)
+        sql: """
+            UPDATE device AS d SET retired_order = $2 + n.place FROM unnest($3) WITH ORDINALITY AS n (id, place)
+            WHERE d.app_id = $1 AND d.id = n.id AND \(DeadTable.isDead)
+            """)
 
     /// - Parameter tokens: packed, in their order.
     static func place(_ tokens: [[UInt8]], of app: Int64, at now: Timestamp, _ session: PostgresSession) throws {

@@ -6,7 +6,6 @@ package import StoreSQL
 import UpgradeRules
 
 extension PostgresStore {
-    package typealias Tally = RegistryTally
     package typealias Registrar = BatchRegistrar
 
     /// The devices of one transaction of an import: some tenths of a second. Only a caller that registers one of these waits for it.

@@ -52,7 +52,7 @@ extension PostgresStore {
 
     private func store(_ sightings: [Sighting], at now: Timestamp) throws {
         try write(.requests, "storing the versions of devices") { session in
-            var writer = SightingWriter<_, RegistryTally>(UpgradeMarks(), at: now, session)
+            var writer = SightingWriter(UpgradeMarks(), at: now, session)
             let byApp = Dictionary(grouping: sightings, by: \.app).sorted {
                 ($0.key.app, $0.key.platform.rawValue) < ($1.key.app, $1.key.platform.rawValue)
             }

@@ -21,42 +21,36 @@ struct UpgradeMarks: UpgradeTallying {
     mutating func saw(
         _ version: Version, after old: Version?, device: Int64, app: Int64, _ session: PostgresSession
     ) {
-        if let old, version <= old { return }
+        guard UpgradeTarget.mayBeReached(by: version, from: old) else { return }
         rises[app, default: []].append(Rise(device: device, old: old, new: version))
     }
 
-    func store(_ session: PostgresSession) throws {
+    mutating func store(_ session: PostgresSession) throws {
+        var tally = AdoptionTally()
         for (app, rises) in rises.sorted(by: { $0.key < $1.key }) {
-            let campaigns = try session.all(
-                """
-                SELECT c.id, c.required, r.kind = 'blocked'
-                FROM campaign AS c JOIN requirement AS r ON r.id = c.requirement_id
-                WHERE c.app_id = ? AND c.pruned_at IS NULL ORDER BY c.id
-                """, app
-            ) { row in
-                let (id, required, isBlock) = (row.integer(), row.version(), row.bool())
-                return (id: id, target: required.map { UpgradeTarget($0, isBlock: isBlock) })
-            }
-            for case let (campaign, target?) in campaigns {
-                let devices = Set(rises.lazy.filter { target.isReached(by: $0.new, from: $0.old) }.map(\.device))
-                if !devices.isEmpty { try CampaignMarks(of: campaign, session).mark(devices) }
+            for campaign in try MarkedCampaign.all(of: app, session) {
+                let devices = rises.lazy.filter { campaign.target.isReached(by: $0.new, from: $0.old) }.map(\.device)
+                try CampaignMarks(of: campaign, session).mark(Set(devices), &tally)
             }
         }
+        try tally.store(session)
     }
 }
 
 /// The marks in one campaign's ledger.
 struct CampaignMarks {
-    private let campaign: Int64
+    private let campaign: MarkedCampaign
     private let session: PostgresSession
 
-    init(of campaign: Int64, _ session: PostgresSession) {
+    init(of campaign: MarkedCampaign, _ session: PostgresSession) {
         self.campaign = campaign
         self.session = session
     }
 
     static let told = PostgresStatement(
-        "SELECT device_id, upgraded FROM campaign_told WHERE campaign_id = $1 AND device_id = ANY ($2)")
+        sql: """
+            SELECT device_id, \(AdoptionRule.Notice.columns) FROM campaign_told WHERE campaign_id = $1 AND device_id = ANY ($2)
+            """)
     /// The batch is locked: a transaction that takes it apart waits, and finds the marks.
     static let packed = PostgresStatement(
         """
@@ -65,100 +59,75 @@ struct CampaignMarks {
             ORDER BY last LIMIT 1 FOR KEY SHARE) AS b
         WHERE b.first <= d.id
         """)
+    static let rows = PostgresStatement(
+        sql: """
+            SELECT device_id, \(AdoptionRule.Entry.columns)
+            FROM delivery WHERE campaign_id = $1 AND device_id = ANY ($2) ORDER BY device_id FOR UPDATE
+            """)
     static let markPacked = PostgresStatement(
         """
         INSERT INTO delivery_upgrade (campaign_id, device_id) SELECT $1, d.id FROM unnest($2) AS d (id)
         ON CONFLICT DO NOTHING RETURNING device_id
         """)
-    static let rows = PostgresStatement(
-        """
-        SELECT device_id, state, upgraded = 0 AND NOT (state = 7 AND reason IS NOT DISTINCT FROM 'alreadyCurrent')
-        FROM delivery WHERE campaign_id = $1 AND device_id = ANY ($2) ORDER BY device_id FOR UPDATE
-        """)
     static let markRows = PostgresStatement(
-        "UPDATE delivery SET upgraded = 1 WHERE campaign_id = $1 AND device_id = ANY ($2)")
-    /// A device notified at login has reached the requirement before its campaign came to it, unless the campaign leaves it out.
+        "UPDATE delivery SET upgraded = 1 WHERE campaign_id = $1 AND device_id = ANY ($2) RETURNING device_id")
     static let markEarly = PostgresStatement(
-        """
-        UPDATE campaign_told AS t SET upgraded = 1
-        WHERE t.campaign_id = $1 AND t.device_id = ANY ($2) AND t.upgraded = 0
-            AND EXISTS (SELECT FROM campaign AS c WHERE c.id = $1 AND c.finished_at IS NULL
-                AND (c.planned_at IS NULL OR EXISTS (
-                    SELECT FROM shard AS s
-                    WHERE s.campaign_id = $1 AND s.cursor < t.device_id AND s.last >= t.device_id)))
-        RETURNING t.device_id
-        """)
+        sql: """
+            UPDATE campaign_told AS t SET upgraded = 1
+            WHERE t.campaign_id = $1 AND t.device_id = ANY ($2) AND t.upgraded = 0
+                AND \(ToldTable.isAhead("t.device_id", of: "$1"))
+            RETURNING t.device_id
+            """)
 
-    func mark(_ devices: Set<Int64>) throws {
-        var left = devices
-        // Devices that were notified at login and do not count yet.
-        var told: Set<Int64> = []
-        try run(Self.told, left) { found, row in
-            if found.integer(row, 1) == 0 {
-                told.insert(found.integer(row, 0))
-            } else {
-                left.remove(found.integer(row, 0))
+    private static func statement(_ mark: AdoptionRule.Mark) -> PostgresStatement {
+        switch mark {
+        case .row: markRows
+        case .besideBatch: markPacked
+        case .notice: markEarly
+        }
+    }
+
+    /// Marks those of some devices that count, and counts each whose mark is new.
+    func mark(_ devices: Set<Int64>, _ tally: inout AdoptionTally) throws {
+        var notices: [Int64: AdoptionRule.Notice] = [:]
+        if campaign.hasTold {
+            try run(Self.told, devices) { notices[$0.integer()] = AdoptionRule.Notice.read(&$0) }
+        }
+        let open = devices.filter { !AdoptionRule.isSettled(by: notices[$0]) }
+        let entries = try entries(of: open)
+        var verdicts: [Int64: AdoptionRule.Verdict] = [:]
+        for device in open { verdicts[device] = AdoptionRule.judge(entries[device], notices[device]) }
+        for mark in AdoptionRule.Mark.allCases {
+            try run(Self.statement(mark), verdicts.lazy.filter { $0.value.mark == mark }.map(\.key)) { row in
+                if let verdict = verdicts[row.integer()] { tally.add(verdict, to: campaign.campaign) }
             }
         }
-        var upgraded: [Int64: Bool] = [:]
-        // No device has both a place in a batch and a row.
-        var outcomes: [Int64: PlainOutcome] = [:]
-        try run(Self.packed, left) { found, row in
-            let device = found.integer(row, 0)
-            let outcome = try DeliveryBatch.outcome(
-                of: device, in: found.bytes(row, 3), first: found.integer(row, 1), last: found.integer(row, 2))
-            if let outcome { outcomes[device] = outcome }
+    }
+
+    /// No device has both a place in a batch and a row.
+    private func entries(of devices: Set<Int64>) throws -> [Int64: AdoptionRule.Entry] {
+        var entries: [Int64: AdoptionRule.Entry] = [:]
+        try run(Self.packed, devices) { row in
+            let (device, first, last) = (row.integer(), row.integer(), row.integer())
+            let outcome = try DeliveryBatch.outcome(of: device, in: row.blob(), first: first, last: last)
+            if let outcome { entries[device] = AdoptionRule.Entry(outcome) }
         }
-        left.subtract(outcomes.keys)
-        try run(Self.markPacked, Set(outcomes.filter { $0.value != .alreadyCurrent }.keys)) { found, row in
-            let device = found.integer(row, 0)
-            upgraded[device] = outcomes[device] == .accepted
+        try run(Self.rows, devices.subtracting(entries.keys)) { row in
+            entries[row.integer()] = AdoptionRule.Entry.read(&row)
         }
-        var marked: Set<Int64> = []
-        try run(Self.rows, left) { found, row in
-            let device = found.integer(row, 0)
-            left.remove(device)
-            guard found.bool(row, 2) else { return }
-            marked.insert(device)
-            upgraded[device] = found.integer(row, 1) == Int64(DeliveryState.accepted.rawValue)
-        }
-        try run(Self.markRows, marked) { _, _ in }
-        var reach = CampaignReach()
-        for (device, isPushed) in upgraded {
-            switch (isPushed, told.contains(device)) {
-            case (true, true): reach.both += 1
-            case (true, false): reach.push += 1
-            case (false, true): reach.login += 1
-            case (false, false): break
-            }
-        }
-        try run(Self.markEarly, told.intersection(left)) { _, _ in
-            reach.login += 1
-            reach.early += 1
-        }
-        let all = Int64(upgraded.count) + reach.early
-        guard all > 0 else { return }
-        try session.run(
-            """
-            INSERT INTO campaign_tally AS t (campaign_id, upgraded, upgraded_push, upgraded_login, upgraded_both,
-                upgraded_early) VALUES (?, ?, ?, ?, ?, ?)
-            ON CONFLICT (campaign_id, slot) DO UPDATE SET upgraded = t.upgraded + excluded.upgraded,
-                upgraded_push = t.upgraded_push + excluded.upgraded_push,
-                upgraded_login = t.upgraded_login + excluded.upgraded_login,
-                upgraded_both = t.upgraded_both + excluded.upgraded_both,
-                upgraded_early = t.upgraded_early + excluded.upgraded_early
-            """, campaign, all, reach.push, reach.login, reach.both, reach.early)
+        return entries
     }
 
     private func run(
-        _ statement: PostgresStatement, _ devices: Set<Int64>, _ body: (borrowing PostgresRows, Int) throws -> Void
+        _ statement: PostgresStatement, _ devices: some Sequence<Int64>,
+        _ body: (inout Columns<PostgresRow>) throws -> Void
     ) throws {
+        let devices = devices.sorted()
         guard !devices.isEmpty else { return }
         let found = try session.run(statement) { values in
-            values.add(campaign)
-            values.add(devices.sorted())
+            values.add(campaign.campaign)
+            values.add(devices)
         }
-        // An UPDATE without RETURNING gives no rows.
-        for row in 0..<found.count { try body(found, row) }
+        try found.each(body)
     }
 }

@@ -39,7 +39,7 @@ struct OutcomeRecorder {
         replace = try connection.prepared(
             """
             UPDATE delivery SET state = ?4, attempts = ?5, reason = ?6, next_attempt_at = ?8, environment = ?9,
-                updated_at = ?2, again = ?10, telephone = CASE WHEN ?10 = \(SentAgain.waitingReminder) THEN telephone ELSE ?7 END
+                updated_at = ?2, again = ?10, telephone = iif(?11, telephone, ?7)
             WHERE campaign_id = ?1 AND device_id = ?3
             """)
     }
@@ -68,15 +68,16 @@ struct OutcomeRecorder {
         try WaveTable.add(batch.waves, to: batch.campaign, connection)
     }
 
+    private static let retire: SQL = """
+        UPDATE device AS d SET retired_at = ?1 WHERE d.id = ?2 AND \(DeadTable.dies(at: "?1", registered: "?3"))
+        """
+
     /// Records what the batch's answers prove about tokens.
     static func recordTokens(of batch: LedgerCommit, at now: Timestamp, _ connection: SQLiteConnection) throws {
         var retired: [Int64] = []
         for retirement in batch.retirements {
             let changed = try connection.run(
-                """
-                UPDATE device SET retired_at = ?1
-                WHERE id = ?2 AND registered_at = ?3 AND registered_at <= ?1 AND retired_at IS NULL
-                """, retirement.deadSince, retirement.device, retirement.registeredAt)
+                Self.retire, retirement.deadSince, retirement.device, retirement.registeredAt)
             if changed > 0 { retired.append(retirement.device) }
         }
         if let first = retired.first,
@@ -130,13 +131,14 @@ struct OutcomeRecorder {
                 guard let old = older[row.device] else { continue }
                 let verdict = rule.judge(row.outcome, over: old, packs: false)
                 tally.count(verdict, row.reason, over: old)
-                guard case .row(let state, let isScheduled, let again) = verdict else {
+                guard case .row(let new) = verdict else {
                     giveBack.bind(3, row.device)
                     try giveBack.run()
                     continue
                 }
-                unsafe bind(row, as: state, isScheduled: isScheduled, from: 3, to: replace, arena)
-                replace.bind(10, Int64(again.rawValue))
+                unsafe bind(row, as: new, from: 3, to: replace, arena)
+                replace.bind(10, Int64(new.again.rawValue))
+                replace.bind(11, new.keepsUser ? 1 : 0)
                 try replace.run()
             }
         }
@@ -185,8 +187,8 @@ struct OutcomeRecorder {
             var index: Int32 = 3
             for row in rest.prefix(isMany ? Self.rowsAtOnce : 1) {
                 let verdict = rule.judge(row.outcome, over: nil, packs: false)
-                guard case .row(let state, let isScheduled, _) = verdict else { continue }
-                unsafe bind(row, as: state, isScheduled: isScheduled, from: index, to: statement, arena)
+                guard case .row(let new) = verdict else { continue }
+                unsafe bind(row, as: new, from: index, to: statement, arena)
                 tally.count(verdict, row.reason)
                 index += 7
             }
@@ -206,12 +208,12 @@ struct OutcomeRecorder {
     /// Binds a row's own seven values. The arena is borrowed until the statement is cleared or bound anew.
     @inline(__always)
     private func bind(
-        _ row: LedgerRow, as state: DeliveryState, isScheduled: Bool, from index: Int32, to statement: Statement,
+        _ row: LedgerRow, as new: LedgerRule.Row, from index: Int32, to statement: Statement,
         _ arena: UnsafeRawBufferPointer
     ) {
-        let next = isScheduled ? row.nextAttemptAt : nil
+        let next = new.isScheduled ? row.nextAttemptAt : nil
         statement.bind(index, row.device)
-        statement.bind(index + 1, Int64(state.rawValue))
+        statement.bind(index + 1, Int64(new.state.rawValue))
         statement.bind(index + 2, Int64(row.attempts))
         statement.bind(index + 3, row.reason)
         unsafe statement.bind(index + 4, row.telephone, of: arena)

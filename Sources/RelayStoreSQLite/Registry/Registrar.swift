@@ -19,7 +19,7 @@ package struct Registrar: DeviceRegistrar {
     private var counts = UpsertCounts()
     private var apps: [AppKey: Int64] = [:]
     private var lastApp: (key: AppKey, id: Int64)?
-    private var upgrades = UpgradeTally()
+    private var upgrades = UpgradeMarks()
     private var tally = RegistryTally()
     /// Devices of each app whose tokens this transaction found dead, in the order in which they came.
     private var retired: [Int64: [Int64]] = [:]
@@ -133,13 +133,8 @@ package struct Registrar: DeviceRegistrar {
         let verdict = rule.judge(row.observation, known) { field in
             unsafe isOlder(row.texts[field], of: bytes, than: Column.text(field))
         }
-        switch verdict {
-        case .unchanged(let isVersionKept):
-            counts.unchanged += 1
-            if isVersionKept { counts.versionsKept += 1 }
-        case .update(let update):
-            unsafe try write(update, of: row, bytes, id: id, app: app)
-        }
+        if case .update(let update) = verdict { unsafe try write(update, of: row, bytes, id: id, app: app) }
+        counts.count(verdict)
     }
 
     /// The device that `find` stands on, compared with a row.
@@ -166,15 +161,18 @@ package struct Registrar: DeviceRegistrar {
         if update.isHandedOver, let former = find.optionalText(Column.telephone) {
             try DeviceTable.remember(former, of: id, app, connection)
         }
-        if writes.contains(.version), let version = unsafe Self.version(row.texts[.version], of: bytes) {
+        if update.mayUpgrade, let version = unsafe Self.version(row.texts[.version], of: bytes) {
             try upgrades.saw(version, after: find.version(Column.version), device: id, app: app, connection)
         }
-        if !update.isBack, writes.contains(.version) { tally.left(find.version(Column.version), app: app) }
-        if writes.contains(.version) {
-            unsafe tally.came(row.texts[.version], of: bytes, app: app)
-        } else if update.isBack {
-            tally.came(find.version(Column.version), app: app)
+        if update.leavesVersion { tally.left(find.optionalText(Column.version), app: app) }
+        if update.joinsVersion {
+            if writes.contains(.version) {
+                unsafe tally.came(row.texts[.version], of: bytes, app: app)
+            } else {
+                tally.came(find.optionalText(Column.version), app: app)
+            }
         }
+        if update.isBack { tally.gained(1, app: app) }
         let statement = writes.contains(.telephone) ? replace : refresh
         unsafe statement.bind(1, row.texts[.version], of: bytes)
         statement.bind(2, life.registered.milliseconds)
@@ -195,9 +193,6 @@ package struct Registrar: DeviceRegistrar {
         case .began: retired[app, default: []].append(id)
         case .ended: try DeadDevices.forget(id, connection)
         }
-        counts.updated += 1
-        if update.isVersionKept { counts.versionsKept += 1 }
-        if update.isBack { tally.gained(1, app: app) }
     }
 
     /// Whether the row's version is older than the one in a column of the device that `find` stands on.
@@ -235,145 +230,5 @@ package struct Registrar: DeviceRegistrar {
         apps[app] = id
         lastApp = (app, id)
         return id
-    }
-}
-
-/// Devices that have reached a campaign's requirement since the campaign listed them.
-struct UpgradeTally: UpgradeTallying {
-    private var requirements: [Int64: [Requirement]] = [:]
-    /// Whether the transaction also notifies devices at login, which the campaigns' counts show only at its end.
-    private let tells: Bool
-    private var upgraded: [Int64: Upgraded] = [:]
-    /// The work done so far, in the cost of registering a device.
-    private(set) var work = 0
-
-    /// The requirement of one campaign of the app.
-    private struct Requirement {
-        var campaign: Int64
-        var target: UpgradeTarget
-        /// Whether any device was notified at login: if not, none is looked for.
-        var hasTold: Bool
-    }
-
-    /// The devices of a campaign, and how they had been reached.
-    private struct Upgraded {
-        var devices: Int64 = 0
-        var reach = CampaignReach()
-
-        mutating func add(_ heard: Heard) {
-            devices += 1
-            if heard.isEarly { reach.early += 1 }
-            switch (heard.isPushed, heard.isTold) {
-            case (true, true): reach.both += 1
-            case (true, false): reach.push += 1
-            case (false, true): reach.login += 1
-            case (false, false): break
-            }
-        }
-    }
-
-    /// How a device had been reached when it came up to the requirement.
-    private struct Heard {
-        var isPushed: Bool
-        var isTold: Bool
-        /// The campaign has not come to the device yet.
-        var isEarly = false
-    }
-
-    /// A campaign's ledger entry for a device that comes up to the requirement.
-    private enum Entry {
-        case none
-        /// It counts already, or met the requirement before.
-        case settled
-        case counts(isPushed: Bool)
-    }
-
-    /// A look into a campaign's ledger, and the mark there: 31 µs, where registering a device takes about 10.
-    private static let look = 3
-
-    init(tells: Bool = false) {
-        self.tells = tells
-    }
-
-    /// Records a version that a device was seen with; each device counts once in each campaign.
-    mutating func saw(
-        _ version: Version, after old: Version?, device: Int64, app: Int64, _ connection: SQLiteConnection
-    ) throws {
-        if requirements[app] == nil {
-            requirements[app] = try connection.all(
-                """
-                SELECT c.id, c.required, c.told > 0, r.kind = 'blocked'
-                FROM campaign AS c JOIN requirement AS r ON r.id = c.requirement_id
-                WHERE c.app_id = ? AND c.pruned_at IS NULL
-                """, app
-            ) { row in
-                let (campaign, required, hasTold, isBlock) = (row.integer(), row.version(), row.bool(), row.bool())
-                return required.map {
-                    Requirement(
-                        campaign: campaign, target: UpgradeTarget($0, isBlock: isBlock), hasTold: tells || hasTold)
-                }
-            }.compactMap { $0 }
-        }
-        for requirement in requirements[app] ?? [] where requirement.target.isReached(by: version, from: old) {
-            work += Self.look
-            guard let heard = try Self.mark(device, in: requirement, connection) else { continue }
-            upgraded[requirement.campaign, default: Upgraded()].add(heard)
-        }
-    }
-
-    /// nil where the device counts already, met the requirement before, or has no entry and was not notified at login.
-    private static func mark(
-        _ device: Int64, in requirement: Requirement, _ connection: SQLiteConnection
-    ) throws -> Heard? {
-        let campaign = requirement.campaign
-        let told = requirement.hasTold ? try ToldTable.told(device, in: campaign, connection) : nil
-        if told == true { return nil }
-        switch try markEntry(of: device, in: campaign, connection) {
-        case .settled: return nil
-        case .none:
-            guard told != nil, try ToldTable.markEarly(device, in: campaign, connection) else { return nil }
-            return Heard(isPushed: false, isTold: true, isEarly: true)
-        case .counts(let isPushed):
-            return Heard(isPushed: isPushed, isTold: told != nil)
-        }
-    }
-
-    private static func markEntry(
-        of device: Int64, in campaign: Int64, _ connection: SQLiteConnection
-    ) throws -> Entry {
-        // No device has both a place in a batch and a row.
-        switch try DeliveryBatchTable.outcome(of: device, in: campaign, connection) {
-        case .alreadyCurrent: return .settled
-        case .some(let outcome):
-            let marked = try connection.run(
-                "INSERT OR IGNORE INTO delivery_upgrade (campaign_id, device_id) VALUES (?, ?)", campaign, device)
-            return marked > 0 ? .counts(isPushed: outcome == .accepted) : .settled
-        case nil:
-            // Not RETURNING: its table in memory costs twice as much as this look.
-            let row = try connection.first(
-                """
-                SELECT state, upgraded = 0 AND NOT (state = 7 AND reason IS 'alreadyCurrent') FROM delivery
-                WHERE campaign_id = ? AND device_id = ?
-                """, campaign, device
-            ) { (state: $0.integer(), counts: $0.integer() != 0) }
-            guard let row else { return .none }
-            guard row.counts else { return .settled }
-            try connection.run(
-                "UPDATE delivery SET upgraded = 1 WHERE campaign_id = ? AND device_id = ?", campaign, device)
-            return .counts(isPushed: row.state == Int64(DeliveryState.accepted.rawValue))
-        }
-    }
-
-    func store(_ connection: SQLiteConnection) throws {
-        for (campaign, upgraded) in upgraded.sorted(by: { $0.key < $1.key }) {
-            try connection.run(
-                """
-                UPDATE campaign SET upgraded = upgraded + ?, upgraded_push = upgraded_push + ?,
-                    upgraded_login = upgraded_login + ?, upgraded_both = upgraded_both + ?,
-                    upgraded_early = upgraded_early + ?
-                WHERE id = ?
-                """, upgraded.devices, upgraded.reach.push, upgraded.reach.login,
-                upgraded.reach.both, upgraded.reach.early, campaign)
-        }
     }
 }

@@ -8,7 +8,6 @@ import Telemetry
 import UpgradeRules
 
 extension SQLiteStore {
-    package typealias Tally = RegistryTally
     package typealias Registrar = RelayStoreSQLite.Registrar
 
     /// The work (`Registrar.work`) between two looks for another caller that waits for the writer, and the least of a

@@ -7,6 +7,16 @@ package enum ToldTable {
         try connection.exists("SELECT 1 FROM campaign_told WHERE campaign_id = ? AND device_id = ?", campaign, device)
     }
 
+    /// The condition that a campaign still comes to a device: it goes on, leaves nothing out, and its shards have not passed the device.
+    package static func isAhead(_ device: SQL, of campaign: SQL) -> SQL {
+        """
+        EXISTS (SELECT 1 FROM campaign AS c JOIN campaign_run AS n ON n.campaign_id = c.id
+            WHERE c.id = \(campaign) AND c.finished_at IS NULL AND n.rest IS NULL
+                AND (c.planned_at IS NULL OR EXISTS (SELECT 1 FROM shard AS s
+                    WHERE s.campaign_id = \(campaign) AND s.cursor < \(device) AND s.last >= \(device))))
+        """
+    }
+
     /// Forgets a device of the app for good.
     package static func forget(_ device: Int64, of app: Int64, _ connection: some SQLConnection) throws {
         try connection.run(

@@ -27,7 +27,7 @@ package struct OutcomeTally {
         if let recorded { count(recorded.state, recorded.reason, -1) }
         switch verdict {
         case .packed: break
-        case .row(let state, _, _): count(state, reason, 1)
+        case .row(let row): count(row.state, reason, 1)
         case .givenBack:
             counts.accepted += 1
             givenBack += 1

@@ -151,7 +151,7 @@ package struct StorePruning<Store: PrunableSQL> {
             guard let last = found.last else { return }
             after = last
             report.devices += try batch(deletesDevices: true) { [cutoff] connection in
-                var tally = Store.Tally()
+                var tally = RegistryTally()
                 let count = try OldDevices.delete(
                     found, goneBefore: cutoff, youngest: youngest, &tally, connection)
                 try tally.store(connection)
@@ -222,9 +222,9 @@ package enum OldDevices {
     /// Deletes those of some devices that are still old; their former telephones were deleted before.
     ///
     /// - Parameter tally: the caller stores it.
-    static func delete<Tally: RegistryTallying>(
-        _ devices: [Int64], goneBefore cutoff: Timestamp, youngest: Timestamp, _ tally: inout Tally,
-        _ connection: Tally.Connection
+    static func delete(
+        _ devices: [Int64], goneBefore cutoff: Timestamp, youngest: Timestamp, _ tally: inout RegistryTally,
+        _ connection: some SQLConnection
     ) throws -> Int64 {
         var count: Int64 = 0
         let delete: SQL = """
@@ -233,7 +233,7 @@ package enum OldDevices {
             """
         for device in devices {
             let row = try connection.first(delete, device, cutoff, youngest) {
-                (app: $0.integer(), isRegistered: $0.bool(), version: $0.version())
+                (app: $0.integer(), isRegistered: $0.bool(), version: $0.optionalText())
             }
             guard let row else { continue }
             // The id may be given to another device, which was not notified at login.

@@ -108,7 +108,7 @@ extension RegistrySQL {
 
     private func remove(_ device: LockedDevice, of app: Int64, _ connection: Connection) throws {
         if let telephone = device.telephone { try remember(telephone, of: device.id, app, connection) }
-        var tally = Tally()
+        var tally = RegistryTally()
         try Self.remove(device.id, of: app, device.version, &tally, connection)
         try tally.store(connection)
     }
@@ -119,7 +119,7 @@ extension RegistrySQL {
     ///   - version: the device's.
     ///   - tally: the caller stores it.
     static func remove(
-        _ device: Int64, of app: Int64, _ version: String?, _ tally: inout Tally, _ connection: Connection
+        _ device: Int64, of app: Int64, _ version: String?, _ tally: inout RegistryTally, _ connection: Connection
     ) throws {
         try connection.run(
             """
@@ -128,6 +128,6 @@ extension RegistrySQL {
             WHERE app_id = ? AND id = ?
             """, app, device)
         tally.gained(-1, app: app)
-        tally.left(version.flatMap { try? Version($0) }, app: app)
+        tally.left(version, app: app)
     }
 }

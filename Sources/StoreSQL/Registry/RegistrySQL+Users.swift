@@ -8,7 +8,7 @@ extension RegistrySQL {
     ) throws -> UserErasure {
         let erasure = try write("erasing a user", lock: .rows) { connection in
             var erasure = UserErasure()
-            var tally = Tally()
+            var tally = RegistryTally()
             let apps = try AppTable.all(connection).filter { isMeant($0.key) }
             let meant = Set(apps.map(\.id))
             try lock(devicesOf: telephone, connection)

@@ -3,12 +3,11 @@ package import Registry
 package import RelayEngine
 package import RelayStore
 
-/// The part of the registry of devices that each driver does itself: how a device is found by its token, how many are
-/// written at once, and where numbers of devices are kept. Everything else is written here once.
+/// The part of the registry of devices that each driver does itself: how a device is found by its token, and how
+/// many are written at once. Everything else is written here once.
 ///
 /// Tokens are passed as `Platform.stored` makes them.
 package protocol RegistrySQL: SQLStore {
-    associatedtype Tally: RegistryTallying where Tally.Connection == Connection
     associatedtype Registrar: DeviceRegistrar where Registrar.Connection == Connection
 
     /// Runs one transaction of an import, which writes much at once.

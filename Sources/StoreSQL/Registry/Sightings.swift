@@ -60,16 +60,15 @@ package struct SightingLook: Sendable {
 }
 
 /// Stores logins within one transaction.
-package struct SightingWriter<Upgrades: UpgradeTallying, Tally: RegistryTallying>
-where Upgrades.Connection == Tally.Connection {
+package struct SightingWriter<Upgrades: UpgradeTallying> {
     private let now: Timestamp
-    private let connection: Tally.Connection
+    private let connection: Upgrades.Connection
     private var upgrades: Upgrades
-    private var tally = Tally()
+    private var tally = RegistryTally()
     private var told = ToldTally()
     private var logins = 0
 
-    package init(_ upgrades: Upgrades, at now: Timestamp, _ connection: Tally.Connection) {
+    package init(_ upgrades: Upgrades, at now: Timestamp, _ connection: Upgrades.Connection) {
         (self.upgrades, self.now, self.connection) = (upgrades, now, connection)
     }
 
@@ -99,8 +98,8 @@ where Upgrades.Connection == Tally.Connection {
         }
         guard verdict.writes.contains(.version) else { return }
         try upgrades.saw(sighting.version, after: old, device: device.id, app: app, connection)
-        tally.left(old, app: app)
-        tally.came(sighting.version, app: app)
+        tally.left(device.version, app: app)
+        tally.came(sighting.version.text, app: app)
     }
 
     /// Must come last in the transaction.
