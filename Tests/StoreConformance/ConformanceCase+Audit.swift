@@ -24,6 +24,24 @@ extension ConformanceCase {
             try same(trail[0].campaign, campaign.id)
             try same(trail[0].after, #"{"state":"running"}"#)
         },
+        ConformanceCase("who words a version or a block anew is in the audit trail") { subject in
+            let store = subject.store
+            let ann = Principal("ann", .token, via: "api", from: "192.0.2.7")
+            _ = try subject.ask("2.0.0", by: ann, canary: nil)
+            var bump = VersionBump(app: subject.app, required: try subject.version("2.0.0"))
+            bump.message = LocalizedText("Upgrade, please.")
+            let rows = try subject.rows(of: bump, by: ann)
+            try same(rows.map(\.action), ["version.bump"])
+            try same(rows.first?.actor, ann)
+            try same(rows.first?.before, #"{"message":null}"#)
+            try same(rows.first?.after, #"{"message":"Upgrade, please."}"#)
+            try same(try subject.rows(of: bump, by: ann).count, 0, "nothing has changed")
+            var block = VersionBump(app: subject.app)
+            block.blocked = [try subject.version("1.5.0")]
+            try same(try subject.rows(of: block, by: ann).map(\.action), ["campaign.create", "version.block"])
+            block.message = LocalizedText("Leave it, please.")
+            try same(try subject.rows(of: block, by: ann).map(\.action), ["version.block"])
+        },
         ConformanceCase("each move of a campaign is in the audit trail once, with who it was and why") { subject in
             let store = subject.store
             let campaign = try subject.announce()
@@ -169,6 +187,14 @@ extension ConformanceCase {
 }
 
 extension Subject {
+    /// The rows that a bump adds to the audit trail, the newest first.
+    fileprivate func rows(of bump: VersionBump, by actor: Principal) throws -> [AuditEntry] {
+        let before = try store.audit(AuditFilter(), before: nil, limit: 1).first?.id ?? 0
+        try store.decide(
+            app, .asked(bump), by: Signature(by: actor, at: now), in: .waiting(for: nil, draft: draft(), at: now))
+        return try store.audit(AuditFilter(), before: nil, limit: 99).filter { $0.id > before }
+    }
+
     fileprivate func ask(_ required: String, by actor: Principal, canary: [String]?) throws -> CampaignRecord {
         let applied = try store.apply(
             VersionBump(app: app, required: try version(required), telephones: canary),

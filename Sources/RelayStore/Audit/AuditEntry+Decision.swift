@@ -76,8 +76,9 @@ private struct Trail {
     }
 
     private func asked(_ bump: VersionBump) -> [AuditEntry.Draft] {
+        // A changed row keeps its author's name alone.
         let changed = after.rows.filter { row in
-            before[row.id].map { !row.isWritten(as: $0) && row.changed == actor } ?? true
+            before[row.id].map { !row.isWritten(as: $0) && row.changed == actor.plain } ?? true
         }
         var drafts = changed.filter { $0.kind == .blocked }.map { row in
             draft(
