@@ -109,6 +109,35 @@ extension ConformanceCase {
             try same(
                 row.after, #"{"required":"2.0.0","latest":"2.0.0","inForce":"2.0.0","reason":"it crashes"}"#)
         },
+        ConformanceCase("receivers get the events of each decision's changes, and no others") { subject in
+            let store = subject.store
+            try store.adoptReceivers([NotificationReceiver(url: "https://chat.example.com")], at: subject.now)
+            var events: [String] = []
+            func decide(_ event: RequirementEvent) throws -> CampaignRecord? {
+                let decision = try store.decide(
+                    subject.app, event, by: Signature(by: .tester, at: subject.now),
+                    in: .waiting(for: nil, draft: subject.draft(), at: subject.now))
+                events += decision.changes.flatMap(\.notices).filter(\.comesWithState).map(\.type.rawValue)
+                events += Change.noted(decision.changes).map(\.type.rawValue)
+                return decision.campaign
+            }
+            let first = try present(
+                try decide(.asked(VersionBump(app: subject.app, required: try subject.version("2.0.0")))), "a campaign")
+            for order in [CampaignChange.hurried, .paused, .resumed, .suspended(.credential, "BadKey"), .resumed] {
+                _ = try decide(.campaign(first.key, order))
+            }
+            _ = try decide(.asked(VersionBump(app: subject.app, required: try subject.version("3.0.0"))))
+            _ = try decide(.withdrawn(try subject.version("3.0.0"), reason: "it crashes"))
+            var bump = VersionBump(app: subject.app)
+            bump.blocked = [try subject.version("1.5.0")]
+            _ = try decide(.asked(bump))
+            _ = try decide(.unblocked(bump.blocked, reason: nil))
+            _ = try decide(.campaign(first.key, .drained))
+            try store.addressEvents(limit: 99, at: subject.now)
+            let heard = try store.notifications(campaign: nil, state: nil, before: nil, limit: 99).map(\.type)
+            try same(heard.sorted(), events.sorted())
+            try same(Set(heard).count, 9, "kinds of events: \(heard)")
+        },
         ConformanceCase("alerts and API tokens have their rows in the audit trail") { subject in
             let store = subject.store
             try store.setAlert(subject.alert("Back at 6 pm.", blocking: false, endsAt: nil))
