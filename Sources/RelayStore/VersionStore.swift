@@ -119,8 +119,8 @@ package struct Decision: Sendable {
     package var blocked: [Block] = []
     /// Whether anything has changed.
     package var hasChanged: Bool
-    /// The change of each version.
-    package var changes: [RequirementChange] = []
+    /// All that it has altered, with the stored ids of requirements.
+    package var changes: [Change] = []
     /// The receipt's answer, where it was given before; then nothing changed.
     package var replay: StoredAnswer?
 

@@ -101,7 +101,7 @@ extension SQLStore {
                 guard try connection.exists("\(NotificationTable.waitsLong) AND c.id = ?2", time, campaign.row) else {
                     return
                 }
-                try NotificationTable.note(.waitsLong, of: campaign, at: now, connection)
+                try ChangeTable.write(.waitsLong, of: campaign, at: now, connection)
             }
         }
     }

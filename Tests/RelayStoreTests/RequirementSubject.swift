@@ -18,6 +18,8 @@ struct RequirementSubject {
     var policy = BumpPolicy()
     /// Why the last event was refused; nil: it was taken.
     private(set) var refusal: RequirementRefusal?
+    /// The changes by the last event that was taken.
+    private(set) var changes: [Change] = []
     private var nextID: Int64 = 1
 
     var surroundings: RequirementMachine.Surroundings {
@@ -39,7 +41,7 @@ struct RequirementSubject {
         var machine = RequirementMachine(requirements, campaigns: campaigns)
         do {
             refusal = nil
-            try machine.reduce(event, by: Signature(by: by, via: via, at: now), in: surroundings)
+            changes = try machine.reduce(event, by: Signature(by: by, via: via, at: now), in: surroundings)
         } catch {
             refusal = error
             return false

@@ -24,6 +24,24 @@ extension ConformanceCase {
             try same(trail[0].campaign, campaign.id)
             try same(trail[0].after, #"{"state":"running"}"#)
         },
+        ConformanceCase("who words a version or a block anew is in the audit trail") { subject in
+            let store = subject.store
+            let ann = Principal("ann", .token, via: "api", from: "192.0.2.7")
+            _ = try subject.ask("2.0.0", by: ann, canary: nil)
+            var bump = VersionBump(app: subject.app, required: try subject.version("2.0.0"))
+            bump.message = LocalizedText("Upgrade, please.")
+            let rows = try subject.rows(of: bump, by: ann)
+            try same(rows.map(\.action), ["version.bump"])
+            try same(rows.first?.actor, ann)
+            try same(rows.first?.before, #"{"message":null}"#)
+            try same(rows.first?.after, #"{"message":"Upgrade, please."}"#)
+            try same(try subject.rows(of: bump, by: ann).count, 0, "nothing has changed")
+            var block = VersionBump(app: subject.app)
+            block.blocked = [try subject.version("1.5.0")]
+            try same(try subject.rows(of: block, by: ann).map(\.action), ["campaign.create", "version.block"])
+            block.message = LocalizedText("Leave it, please.")
+            try same(try subject.rows(of: block, by: ann).map(\.action), ["version.block"])
+        },
         ConformanceCase("each move of a campaign is in the audit trail once, with who it was and why") { subject in
             let store = subject.store
             let campaign = try subject.announce()
@@ -90,6 +108,35 @@ extension ConformanceCase {
             try same(row.object, "3.0.0")
             try same(
                 row.after, #"{"required":"2.0.0","latest":"2.0.0","inForce":"2.0.0","reason":"it crashes"}"#)
+        },
+        ConformanceCase("receivers get the events of each decision's changes, and no others") { subject in
+            let store = subject.store
+            try store.adoptReceivers([NotificationReceiver(url: "https://chat.example.com")], at: subject.now)
+            var events: [String] = []
+            func decide(_ event: RequirementEvent) throws -> CampaignRecord? {
+                let decision = try store.decide(
+                    subject.app, event, by: Signature(by: .tester, at: subject.now),
+                    in: .waiting(for: nil, draft: subject.draft(), at: subject.now))
+                events += decision.changes.flatMap(\.notices).filter(\.comesWithState).map(\.type.rawValue)
+                events += Change.noted(decision.changes).map(\.type.rawValue)
+                return decision.campaign
+            }
+            let first = try present(
+                try decide(.asked(VersionBump(app: subject.app, required: try subject.version("2.0.0")))), "a campaign")
+            for order in [CampaignChange.hurried, .paused, .resumed, .suspended(.credential, "BadKey"), .resumed] {
+                _ = try decide(.campaign(first.key, order))
+            }
+            _ = try decide(.asked(VersionBump(app: subject.app, required: try subject.version("3.0.0"))))
+            _ = try decide(.withdrawn(try subject.version("3.0.0"), reason: "it crashes"))
+            var bump = VersionBump(app: subject.app)
+            bump.blocked = [try subject.version("1.5.0")]
+            _ = try decide(.asked(bump))
+            _ = try decide(.unblocked(bump.blocked, reason: nil))
+            _ = try decide(.campaign(first.key, .drained))
+            try store.addressEvents(limit: 99, at: subject.now)
+            let heard = try store.notifications(campaign: nil, state: nil, before: nil, limit: 99).map(\.type)
+            try same(heard.sorted(), events.sorted())
+            try same(Set(heard).count, 9, "kinds of events: \(heard)")
         },
         ConformanceCase("alerts and API tokens have their rows in the audit trail") { subject in
             let store = subject.store
@@ -169,6 +216,14 @@ extension ConformanceCase {
 }
 
 extension Subject {
+    /// The rows that a bump adds to the audit trail, the newest first.
+    fileprivate func rows(of bump: VersionBump, by actor: Principal) throws -> [AuditEntry] {
+        let before = try store.audit(AuditFilter(), before: nil, limit: 1).first?.id ?? 0
+        try store.decide(
+            app, .asked(bump), by: Signature(by: actor, at: now), in: .waiting(for: nil, draft: draft(), at: now))
+        return try store.audit(AuditFilter(), before: nil, limit: 99).filter { $0.id > before }
+    }
+
     fileprivate func ask(_ required: String, by actor: Principal, canary: [String]?) throws -> CampaignRecord {
         let applied = try store.apply(
             VersionBump(app: app, required: try version(required), telephones: canary),

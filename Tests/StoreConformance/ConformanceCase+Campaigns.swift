@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import Synchronization
 import UpgradeRules
 
 extension ConformanceCase {
@@ -192,6 +193,24 @@ extension ConformanceCase {
             try subject.store.planShards(campaign.key, shardSize: 10, waves: nil, at: subject.now)
             try check(try subject.store.completeIfDone(campaign.key, at: subject.now), "nobody to tell")
             try same(try subject.counts(campaign.key).audience, 0)
+        },
+        ConformanceCase("waves without devices complete at once, and the open paths hear of the force for everybody") {
+            subject in
+            var draft = subject.draft()
+            draft.waves = WavePlan(ends: [1_000, 10_000])
+            let decision = try subject.store.decide(
+                subject.app, .asked(VersionBump(app: subject.app, required: try subject.version("2.0.0"))),
+                by: Signature(by: .tester, at: subject.now), in: .waiting(for: nil, draft: draft, at: subject.now))
+            let campaign = try present(decision.campaign, "the campaign")
+            try same(decision.after.inForce, nil)
+            try subject.store.planShards(campaign.key, shardSize: 10, waves: draft.waves, at: subject.now)
+            let heard = Mutex<[Version?]>([])
+            subject.store.decisions.hear { fact in
+                guard case .decided(let record, isAwaited: false) = fact else { return }
+                heard.withLock { $0.append(record.requirements.inForce?.version) }
+            }
+            try check(try subject.store.completeIfDone(campaign.key, at: subject.now), "no wave has a device")
+            try same(heard.withLock { $0 }, [try subject.version("2.0.0")])
         },
     ]
 

@@ -52,15 +52,4 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
             case .superseded: .campaignSupersede
             }
     }
-
-    /// The action of a person's order about a campaign; nil: a person cannot order this.
-    package init?(_ change: CampaignChange) {
-        switch change {
-        case .paused: self = .campaignPause
-        case .resumed: self = .campaignResume
-        case .cancelled: self = .campaignCancel
-        case .hurried: self = .campaignHurry
-        case .suspended, .repaired, .stageBegan, .drained, .expired, .reopened: return nil
-        }
-    }
 }

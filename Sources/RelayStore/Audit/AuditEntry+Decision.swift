@@ -3,151 +3,73 @@ import RelayEngine
 import UpgradeRules
 import WireFormat
 
-extension AuditEntry {
-    /// A row, and the requirement whose campaign it is about. Only the store knows that campaign's public id.
-    package typealias Draft = (entry: AuditEntry, requirement: Int64?)
-
-    /// The rows that a decision adds to the trail: the act itself, unless it was a mere look, another program's requests
-    /// that were taken up, and each state that a campaign came into by it. Pure.
+extension Change {
+    /// Its row in the audit trail; nil: it has none. An act has one for all that it does; beside it have one another program's request
+    /// that was taken up, and each state that a campaign came into by no order of its own.
     ///
-    /// - Parameter machine: after the event; nothing of it is stored yet.
-    package static func all(
-        of event: RequirementEvent, by actor: Signature, in app: AppKey, from before: Requirements,
-        campaigns: [CampaignFacts], to machine: RequirementMachine
-    ) -> [Draft] {
-        Trail(actor: actor, app: app, before: before, campaigns: campaigns, machine: machine).drafts(of: event)
-    }
-}
-
-private struct Trail {
-    let actor: Signature
-    let app: AppKey
-    let before: Requirements
-    let campaigns: [CampaignFacts]
-    let machine: RequirementMachine
-
-    private var after: Requirements { machine.requirements }
-
-    func drafts(of event: RequirementEvent) -> [AuditEntry.Draft] {
-        takenUp + act(event) + states(but: event)
-    }
-
-    private func draft(
-        _ action: AuditAction, by signature: Signature? = nil, _ object: Version?, _ requirement: Int64?,
-        from old: AuditValues? = nil, to new: AuditValues? = nil
-    ) -> AuditEntry.Draft {
-        (
-            AuditEntry(action, by: signature ?? actor, of: app, object: object?.text, from: old, to: new),
-            requirement
-        )
-    }
-
-    // MARK: Acts
-
-    private func act(_ event: RequirementEvent) -> [AuditEntry.Draft] {
-        switch event {
-        case .looked: return []
-        case .asked(let bump): return asked(bump)
-        case .released(let version, _):
-            guard let id = machine.subject, let row = after[id] else { return [] }
+    /// The campaign is left out: only the store knows its public id.
+    package func entry(of app: AppKey) -> AuditEntry? {
+        func entry(
+            _ action: AuditAction, _ object: Version? = nil, from: AuditValues? = nil, to: AuditValues? = nil
+        ) -> AuditEntry {
+            AuditEntry(action, by: by, of: app, object: object?.text, from: from, to: to)
+        }
+        func entry(_ action: AuditAction, _ move: Move<CampaignFacts>) -> AuditEntry {
+            entry(action, from: Self.state(move.from), to: Self.state(move.to))
+        }
+        switch kind {
+        case .version(.takenUp, let row, _):
+            // A row that a person released has that act's row.
+            guard !row.isReleased else { return nil }
+            return entry(
+                .versionBump, row.version, to: [row.kind == .latest ? .latest : .required: .string(row.version.text)])
+        case .version(.raised, _, _), .version(.announced, _, _), .version(.inForce, _, _),
+            .version(.outOfForce, _, _), .version(.widened, _, _), .version(.reworded, _, _),
+            .version(.withdrawn, _, _):
+            return nil
+        case .bumped(let bump, let move):
+            let now: AuditValues = bump.isUrgent ? [.now: .bool(true)] : [:]
+            return entry(
+                .versionBump, bump.required ?? bump.latest ?? move.to.required?.version, from: Self.asked(move.from),
+                to: Self.asked(move.to) + now)
+        case .blocked(let row, let before):
+            return entry(.versionBlock, row.version, from: before.map(Self.texts), to: Self.texts(row))
+        case .released(let version, let isNamed, let move):
             // A release that names a version counts as a release of that version's campaign.
-            return [
-                draft(
-                    version == nil ? .versionRelease : .campaignRelease, row.version, id,
-                    from: before[id].map { Self.standing($0, before) }, to: Self.standing(row, after))
-            ]
-        case .withdrawn(let version, let reason):
-            return [
-                draft(
-                    .versionWithdraw, version, machine.subject, from: Self.asked(before),
-                    to: Self.asked(after) + [.reason: reason.map { .string($0) }])
-            ]
-        case .unblocked(_, let reason):
-            return machine.blocked.compactMap { id in
-                after[id].map {
-                    draft(
-                        .versionUnblock, $0.version, id, from: before[id].map { Self.standing($0, before) },
-                        to: Self.standing($0, after) + [.reason: reason.map { .string($0) }])
-                }
-            }
-        case .campaign(let key, let change):
-            return [campaign(key, change)].compactMap(\.self)
-        }
-    }
-
-    private func asked(_ bump: VersionBump) -> [AuditEntry.Draft] {
-        let changed = after.rows.filter { row in
-            before[row.id].map { !row.isWritten(as: $0) && row.changed == actor } ?? true
-        }
-        var drafts = changed.filter { $0.kind == .blocked }.map { row in
-            draft(
-                .versionBlock, row.version, row.id, from: before[row.id].map(Self.texts), to: Self.texts(row))
-        }
-        let (old, new) = (Self.asked(before), Self.asked(after))
-        let isUrgent = bump.isUrgent && bump.blocked.isEmpty && hurried
-        // Versions that wait in front of a gate may move in the same moment: the actor did not ask for that.
-        if changed.contains(where: { $0.kind != .blocked }) || isUrgent {
-            let floor = machine.subject ?? (bump.required == nil ? nil : after.takenUp.required?.id)
-            drafts.insert(
-                draft(
-                    .versionBump, bump.required ?? bump.latest ?? after.required?.version, floor, from: old,
-                    to: new + (bump.isUrgent ? [.now: .bool(true)] : [:])), at: 0)
-        }
-        return drafts
-    }
-
-    /// Whether the event lets a campaign be sent at any hour.
-    private var hurried: Bool {
-        machine.campaigns.contains { campaign in
-            campaign.urgentAt != nil && campaigns.first { $0.key == campaign.key }?.urgentAt == nil
-        }
-    }
-
-    private func campaign(_ key: CampaignKey, _ change: CampaignChange) -> AuditEntry.Draft? {
-        guard let old = campaigns.first(where: { $0.key == key }),
-            let new = machine.campaigns.first(where: { $0.key == key })
-        else { return nil }
-        if case .stageBegan = change {
-            func reach(_ all: Requirements) -> AuditValues {
-                [.percent: all[new.requirement].map { Self.percent($0.reach) }]
-            }
-            return draft(.campaignWave, nil, new.requirement, from: reach(before), to: reach(after))
-        }
-        guard let action = AuditAction(change), old != new else { return nil }
-        return draft(action, nil, new.requirement, from: Self.state(old), to: Self.state(new))
-    }
-
-    // MARK: Not by hand
-
-    /// Another program's requests that were taken up, whichever actor's event did so.
-    private var takenUp: [AuditEntry.Draft] {
-        after.rows.compactMap { row in
-            guard let asked = before[row.id], asked.state == .asked, row.isAccepted, !row.isReleased else { return nil }
-            // By the name that the program gave itself (`changed_by`).
-            return draft(
-                .versionBump, by: Signature(by: .database(asked.changed.by), at: actor.at), row.version, row.id,
-                to: [row.kind == .latest ? .latest : .required: .string(row.version.text)])
-        }
-    }
-
-    /// - Parameter event: a campaign that it moved by hand has the act's own row, and none here.
-    private func states(but event: RequirementEvent) -> [AuditEntry.Draft] {
-        var own: CampaignKey?
-        if case .campaign(let key, let change) = event {
-            if AuditAction(change) != nil { own = key }
-            if case .reopened = change { own = key }
-        }
-        return machine.campaigns.compactMap { new in
-            let old = campaigns.first { $0.key == new.key }
-            guard new.key != own, old?.state != new.state else { return nil }
-            let relay = Signature(by: .relay, at: actor.at)
-            return draft(
-                old == nil ? .campaignCreate : AuditAction(new.state), by: relay, nil, new.requirement,
-                from: old.map(Self.state), to: Self.state(new))
+            return entry(
+                isNamed ? .campaignRelease : .versionRelease, version, from: move.from.map(Self.standing),
+                to: move.to.map(Self.standing))
+        case .takenBack(let version, let reason, let move):
+            return entry(
+                .versionWithdraw, version, from: Self.asked(move.from), to: Self.asked(move.to) + Self.reason(reason))
+        case .unblocked(let version, let reason, let move):
+            return entry(
+                .versionUnblock, version, from: move.from.map(Self.standing),
+                to: move.to.map(Self.standing).map { $0 + Self.reason(reason) })
+        case .created(let campaign, _): return entry(.campaignCreate, to: Self.state(campaign))
+        case .moved(let move): return entry(AuditAction(move.to.state), move)
+        case .paused(let move): return entry(.campaignPause, move)
+        case .resumed(let move): return entry(.campaignResume, move)
+        case .cancelled(let move): return entry(.campaignCancel, move)
+        case .hurried(let move, isByBump: false): return entry(.campaignHurry, move)
+        // The bump's own row has it.
+        case .hurried(_, isByBump: true): return nil
+        case .waveReleased(let number): return entry(.campaignRelease, to: [.wave: number.map { .integer($0) }])
+        case .reopened(let draft, let move):
+            return entry(
+                draft.action, from: [.state: move.from.map { .string($0.rawValue) }],
+                to: [.state: move.to.map { .string($0.rawValue) }] + draft.values)
+        case .stageBegan(let move):
+            return entry(
+                .campaignWave, from: [.percent: move.from.map(Self.percent)],
+                to: [.percent: move.to.map(Self.percent)])
+        case .waveDone, .canaryDone, .waitsLong: return nil
         }
     }
 
     // MARK: Values
+
+    private static func reason(_ text: String?) -> AuditValues { [.reason: text.map { .string($0) }] }
 
     private static func state(_ campaign: CampaignFacts) -> AuditValues {
         [
@@ -180,13 +102,25 @@ private struct Trail {
         ]
     }
 
-    /// A requirement's state, its share of the users, and the version in force for everybody.
-    private static func standing(_ row: Requirement, _ all: Requirements) -> AuditValues {
+    private static func standing(_ standing: Standing) -> AuditValues {
         [
-            .state: .string(row.state.rawValue), .percent: percent(row.reach),
-            .inForce: all.inForce.map { .string($0.version.text) },
+            .state: .string(standing.state.rawValue), .percent: percent(standing.reach),
+            .inForce: standing.inForce.map { .string($0.text) },
         ]
     }
 
     private static func percent(_ reach: Int) -> JSONValue { .number(WavePlan.percentText(reach)) }
+}
+
+extension RoundDraft {
+    fileprivate var action: AuditAction {
+        if case .retry = cause { .campaignRetry } else { .campaignRemind }
+    }
+
+    fileprivate var values: AuditValues {
+        switch cause {
+        case .retry(let states): [.states: .array(CampaignRound.names(of: states).map { .string($0) })]
+        case .reminder(let dueAt): [.dueAt: .string(dueAt.internetTime)]
+        }
+    }
 }

@@ -24,3 +24,13 @@ package final class DecisionNews: Sendable {
 
     package func tell(_ fact: Fact) { listener.withLock { $0 }?(fact) }
 }
+
+extension Decision {
+    /// The news of it for the open paths, once it is committed; nil: nothing was ever asked of the app.
+    ///
+    /// - Parameter isAwaited: whether an act is answered next.
+    package func fact(of app: AppKey, isAwaited: Bool) -> DecisionNews.Fact? {
+        let record = VersionRecord(app, after)
+        return record.isEmpty ? nil : .decided(record, isAwaited: isAwaited)
+    }
+}

@@ -38,6 +38,11 @@ extension RequirementMachine {
         (campaigns[index].urgentAt, campaigns[index].urgentBy) = (now, actor.by)
     }
 
+    mutating func repair(_ index: Int, _ causes: Set<SuspensionCause>) {
+        guard let cause = campaigns[index].cause, causes.contains(cause) else { return }
+        (campaigns[index].cause, campaigns[index].causeText) = (nil, nil)
+    }
+
     mutating func reduce(
         _ key: CampaignKey, _ event: CampaignChange, by actor: Signature, _ surroundings: Surroundings
     ) throws(RequirementRefusal) {

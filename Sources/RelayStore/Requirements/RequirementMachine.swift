@@ -39,9 +39,22 @@ package struct RequirementMachine: Sendable {
         self.campaigns = campaigns
     }
 
+    /// - Returns: what the event has altered. All that is said of the decision later is a view of it.
     /// - Throws: `RequirementRefusal`; then the requirements and campaigns from before still hold.
+    @discardableResult
     package mutating func reduce(
         _ event: RequirementEvent, by actor: Signature, in surroundings: Surroundings
+    ) throws(RequirementRefusal) -> [Change] {
+        let before = self
+        // A changed row keeps its author's name alone.
+        try take(event, by: actor.plain, surroundings)
+        noteWaysOut(by: .relay(at: surroundings.now))
+        show(at: surroundings.now)
+        return changes(by: event, of: actor, since: before)
+    }
+
+    private mutating func take(
+        _ event: RequirementEvent, by actor: Signature, _ surroundings: Surroundings
     ) throws(RequirementRefusal) {
         switch event {
         case .asked(let said):
@@ -90,8 +103,6 @@ package struct RequirementMachine: Sendable {
         case .campaign(let key, let event):
             try reduce(key, event, by: actor, surroundings)
         }
-        noteWaysOut(by: .relay(at: surroundings.now))
-        show(at: surroundings.now)
     }
 
     private mutating func show(at now: Timestamp) {
@@ -255,11 +266,6 @@ package struct RequirementMachine: Sendable {
                 repair(index, [.payload])
             }
         }
-    }
-
-    mutating func repair(_ index: Int, _ causes: Set<SuspensionCause>) {
-        guard let cause = campaigns[index].cause, causes.contains(cause) else { return }
-        (campaigns[index].cause, campaigns[index].causeText) = (nil, nil)
     }
 
     private static func check(

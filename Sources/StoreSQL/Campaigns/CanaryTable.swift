@@ -93,7 +93,7 @@ extension SQLStore {
                 UPDATE campaign SET canary_ended_at = ? WHERE id = ? AND canary_ended_at IS NULL AND state = 'running'
                     AND 0 = (SELECT reach FROM requirement WHERE id = requirement_id)
                 """, now, campaign.row)
-            if ended > 0 { try NotificationTable.note(.canaryDone, of: campaign, at: now, connection) }
+            if ended > 0 { try ChangeTable.write(.canaryDone, of: campaign, at: now, connection) }
         }
     }
 }

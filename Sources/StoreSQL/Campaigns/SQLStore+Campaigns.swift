@@ -52,7 +52,8 @@ extension SQLStore {
     }
 
     package func completeIfDone(_ campaign: CampaignKey, at now: Timestamp) throws -> Bool {
-        try write("completing a campaign", lock: .campaign(campaign)) { connection in
+        let decision = try write("completing a campaign", lock: .campaign(campaign)) {
+            connection -> (AppKey, Decision)? in
             let isDone = try connection.exists(
                 """
                 SELECT 1 FROM campaign AS c JOIN campaign_run AS n ON n.campaign_id = c.id
@@ -60,9 +61,13 @@ extension SQLStore {
                     AND NOT EXISTS (SELECT 1 FROM shard AS s WHERE s.campaign_id = ?1 AND \(RunTable.isOpen))
                     AND NOT EXISTS (SELECT 1 FROM campaign_round WHERE campaign_id = ?1 AND gathered_at IS NULL)
                 """, campaign.row)
-            guard isDone, let record = try CampaignTable.record(campaign, connection) else { return false }
-            return try decide(record, .drained, at: now, connection).hasChanged
+            guard isDone, let record = try CampaignTable.record(campaign, connection) else { return nil }
+            return (record.app, try decide(record, .drained, at: now, connection))
         }
+        guard let (app, decision) = decision else { return false }
+        // Where no user was left for its later waves, its requirement is in force for everybody since now.
+        wasCommitted(decision, of: app, isAwaited: false)
+        return decision.hasChanged
     }
 
     /// Decides on a campaign for the relay itself. Must run within a transaction.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 package import RelayStore
-import WireFormat
 
 extension SQLStore {
     package func campaignInForce(of app: AppKey) throws -> CampaignRecord? {
@@ -35,27 +34,10 @@ extension SQLStore {
             }
             try RoundTable.insert(draft, for: campaign, devices: leftOut, at: now, connection)
             _ = try decide(record, .reopened(timeToLive: draft.timeToLive), at: now, connection)
-            let state = try CampaignTable.state(of: campaign, connection)
-            try AuditTable.insert(
-                AuditEntry(
-                    draft.action, by: actor, of: record.app, campaign: record.id,
-                    from: [.state: .string(record.state.rawValue)],
-                    to: [.state: state.map { .string($0.rawValue) }] + draft.values), connection)
+            let states = Change.Move(from: record.state, to: try CampaignTable.state(of: campaign, connection))
+            try ChangeTable.write(.reopened(draft, states), of: record, by: actor, connection)
             if draft.isUrgent { try hurry(campaign, of: record.app, by: actor, connection) }
             return .opened
-        }
-    }
-}
-
-extension RoundDraft {
-    fileprivate var action: AuditAction {
-        if case .retry = cause { .campaignRetry } else { .campaignRemind }
-    }
-
-    fileprivate var values: AuditValues {
-        switch cause {
-        case .retry(let states): [.states: .array(CampaignRound.names(of: states).map { .string($0) })]
-        case .reminder(let dueAt): [.dueAt: .string(dueAt.internetTime)]
         }
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
-import WireFormat
 
 extension SQLStore {
     @discardableResult
@@ -12,7 +11,7 @@ extension SQLStore {
                 UPDATE campaign_wave SET ended_at = ?2 WHERE \(WaveTable.isCurrent) AND ended_at IS NULL
                     AND 'running' = (SELECT state FROM campaign WHERE id = ?1)
                 """, campaign.row, now)
-            if ended > 0 { try NotificationTable.note(.waveDone, of: campaign, at: now, connection) }
+            if ended > 0 { try ChangeTable.write(.waveDone, of: campaign, at: now, connection) }
             return ended > 0
         }
     }
@@ -52,10 +51,8 @@ extension SQLStore {
             guard let record = try CampaignTable.record(campaign, connection), record.state == .running,
                 try WaveTable.release(campaign, onlyHeld: false, at: actor.at, connection)
             else { return false }
-            try AuditTable.insert(
-                AuditEntry(
-                    .campaignRelease, by: actor, of: record.app, campaign: record.id,
-                    to: [.wave: record.figures.waves.next.map { .integer($0.number + 1) }]), connection)
+            let wave = record.figures.waves.next.map { Int64($0.number + 1) }
+            try ChangeTable.write(.waveReleased(wave), of: record, by: actor, connection)
             if isUrgent { try hurry(campaign, of: record.app, by: actor, connection) }
             return true
         }

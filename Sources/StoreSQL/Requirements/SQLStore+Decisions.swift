@@ -50,7 +50,7 @@ extension SQLStore {
             let idle = try read("looking for what is due") { connection -> Requirements? in
                 let (old, campaigns) = try Self.facts(of: app, connection)
                 var machine = RequirementMachine(old, campaigns: campaigns)
-                try machine.reduce(event, by: actor.plain, in: surroundings)
+                try machine.reduce(event, by: actor, in: surroundings)
                 return machine.requirements == old && machine.campaigns == campaigns ? old : nil
             }
             if let idle { return (Decision(before: idle, after: idle), nil) }
@@ -88,24 +88,12 @@ extension SQLStore {
         } catch is RequirementRefusal {}
     }
 
-    /// Notifies the log and the open paths.
+    /// Notifies the log and the open paths. Must be called after the commit.
     func wasCommitted(_ decision: Decision, of app: AppKey, isAwaited: Bool) {
-        report(decision.changes, of: app)
-        let record = VersionRecord(app, decision.after)
-        if record.isEmpty { return }
-        decisions.tell(.decided(record, isAwaited: isAwaited))
-    }
-
-    /// Logs each change of what is required, by whom, and for whom. Must be called after the commit.
-    private func report(_ changes: [RequirementChange], of app: AppKey) {
-        for change in changes {
-            if change.row.kind == .latest {
-                log(.notice, "the latest version changed", change.fields(app))
-            } else {
-                log(
-                    change.kind == .outOfForce ? .error : .notice, "what is required changed", change.fields(app))
-            }
+        for line in decision.changes.compactMap({ $0.line(of: app) }) {
+            log(line.isGrave ? .error : .notice, line.message, line.fields)
         }
+        if let fact = decision.fact(of: app, isAwaited: isAwaited) { decisions.tell(fact) }
     }
 
     private static func facts(
@@ -121,7 +109,7 @@ extension SQLStore {
     ) throws -> Decision {
         let (before, campaigns) = try Self.facts(of: app, connection)
         var machine = RequirementMachine(before, campaigns: campaigns)
-        try machine.reduce(event, by: actor.plain, in: surroundings)
+        let changes = try machine.reduce(event, by: actor, in: surroundings)
         let ids = try RequirementTable.write(machine.requirements, over: before, of: app, connection)
         let old = Dictionary(uniqueKeysWithValues: campaigns.map { ($0.key, $0) })
         var made: [Int64: CampaignKey] = [:]
@@ -152,28 +140,13 @@ extension SQLStore {
         decision.blocked = try machine.blocked.compactMap { after[ids[$0] ?? $0] }.map {
             Block($0, try campaign(of: $0.id))
         }
-        // A requirement that is in force already may get its campaign only now: the one above it was withdrawn, or the app
-        // has had no push service until now. Receivers are notified of the force by its campaign, so this is their first
-        // notification of it.
-        var news = Set(made.keys.filter { after[$0]?.isForEverybody ?? false })
-        decision.changes = try RequirementChange.all(from: before, to: after).map { change in
+        decision.changes = try changes.map { change in
             var change = change
-            change.campaign = try campaign(of: change.row.id)
-            if change.isInForceForEverybody { news.insert(change.row.id) }
-            if let campaign = change.campaign, change.kind == .withdrawn {
-                try NotificationTable.note(.withdrawn, of: campaign.key, at: surroundings.now, connection)
-            }
+            change.requirement = change.requirement.map { ids[$0] ?? $0 }
+            if case .version = change.kind { change.campaign = try change.requirement.flatMap(campaign) }
             return change
         }
-        for requirement in news.sorted() {
-            guard let campaign = try campaign(of: requirement) else { continue }
-            try NotificationTable.note(.inForce, of: campaign.key, at: surroundings.now, connection)
-        }
-        let act = machine.bump.map(RequirementEvent.asked) ?? event
-        let trail = AuditEntry.all(of: act, by: actor, in: app, from: before, campaigns: campaigns, to: machine)
-        for (entry, requirement) in trail {
-            try AuditTable.insert(entry, campaignOf: requirement.map { ids[$0] ?? $0 }, connection)
-        }
+        try ChangeTable.write(decision.changes, of: app, at: surroundings.now, connection)
         return decision
     }
 }

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import UpgradeRules
+import WireFormat
+
+/// One thing that was altered about an app's versions and campaigns: the one source of what the log, the audit trail and receivers of
+/// events say of it. They are views of a change: `line`, `entry`, `notices`. `RequirementMachine` yields the changes of a decision.
+package struct Change: Hashable, Sendable {
+    package var kind: Kind
+    /// The actor that caused it: a person or a machine, another program by its name, a store, the relay.
+    package var by: Signature
+    /// The requirement that it is about, whose campaign it is about, too; nil: none. Below 0 where it is not stored yet.
+    package var requirement: Int64?
+    /// The campaign of a version, which its line in the log names; nil: it has none.
+    package var campaign: CampaignRecord?
+
+    package init(_ kind: Kind, by: Signature, requirement: Int64?) {
+        (self.kind, self.by, self.requirement) = (kind, by, requirement)
+    }
+
+    package enum Kind: Hashable, Sendable {
+        // MARK: Versions
+
+        /// A step of a version, the row after it, and the version beside it: the required one; where a requirement comes into force, goes
+        /// out of it or is widened, the one in force; for a `latest`, the latest; for a block, none.
+        case version(VersionStep, Requirement, Move<Version?>)
+
+        // MARK: Acts on versions, each as a whole: its effects are changes of their own
+
+        /// A bump has altered something that it asks for, or has hurried a campaign.
+        case bumped(VersionBump, Move<Requirements>)
+        /// - Parameter before: nil: it was not blocked.
+        case blocked(Requirement, before: Requirement?)
+        /// - Parameter isNamed: whether the act named the version, and not only its app.
+        case released(Version, isNamed: Bool, Move<Standing?>)
+        case takenBack(Version, reason: String?, Move<Requirements>)
+        case unblocked(Version, reason: String?, Move<Standing?>)
+
+        // MARK: Campaigns
+
+        /// - Parameter isInForce: whether its requirement is in force for everybody already.
+        case created(CampaignFacts, isInForce: Bool)
+        /// Another state, by whatever but an order to this campaign.
+        case moved(Move<CampaignFacts>)
+        // The orders of a person.
+        case paused(Move<CampaignFacts>)
+        case resumed(Move<CampaignFacts>)
+        case cancelled(Move<CampaignFacts>)
+        /// - Parameter isByBump: whether a bump ordered it, and no person beside one.
+        case hurried(Move<CampaignFacts>, isByBump: Bool)
+        /// A wave is allowed to begin: its number, from 1.
+        case waveReleased(Int64?)
+        case reopened(RoundDraft, Move<CampaignState?>)
+        // The sender's progress.
+        /// A wave begins: the reach of the requirement, in ten-thousandths of the users.
+        case stageBegan(Move<Int?>)
+        case waveDone
+        case canaryDone
+        /// Its store has not offered the version for a day.
+        case waitsLong
+    }
+
+    /// A step of one version, as the log names it.
+    package enum VersionStep: String, Hashable, Sendable, CaseIterable {
+        /// It was asked for.
+        case raised
+        /// Another program had written it, and it is taken up.
+        case takenUp
+        /// Its store offers it, and no user is forced yet.
+        case announced
+        case inForce
+        /// Its store has stopped offering it.
+        case outOfForce
+        /// It is in force for more users than before.
+        case widened
+        /// Its address, its message, its canary, its moment, its version code or its systems have changed.
+        case reworded
+        case withdrawn
+    }
+
+    /// The same thing before and after.
+    package struct Move<Thing: Hashable & Sendable>: Hashable, Sendable {
+        package var from: Thing
+        package var to: Thing
+
+        package init(from: Thing, to: Thing) { (self.from, self.to) = (from, to) }
+    }
+
+    /// A requirement's state, its reach, and the version in force for everybody beside it.
+    package struct Standing: Hashable, Sendable {
+        package var state: Requirement.State
+        package var reach: Int
+        package var inForce: Version?
+
+        package init(_ row: Requirement, in requirements: Requirements) {
+            (state, reach, inForce) = (row.state, row.reach, requirements.inForce?.version)
+        }
+    }
+}
+
+// MARK: The log
+
+extension Change {
+    /// A line of the log.
+    package struct Line: Sendable {
+        package var message: StaticString
+        /// Whether users who must have a version cannot get it any more.
+        package var isGrave: Bool
+        package var fields: [(name: String, value: String)]
+    }
+
+    /// Its line in the log; nil: it has none. Acts and campaigns have theirs from the API and the sender.
+    package func line(of app: AppKey) -> Line? {
+        switch kind {
+        case .version(let step, let row, let move):
+            Line(
+                message: row.kind == .latest ? "the latest version changed" : "what is required changed",
+                isGrave: step == .outOfForce && row.kind != .latest, fields: fields(step, row, move, app))
+        case .bumped, .blocked, .released, .takenBack, .unblocked, .created, .moved, .paused, .resumed, .cancelled,
+            .hurried, .waveReleased, .reopened, .stageBegan, .waveDone, .canaryDone, .waitsLong:
+            nil
+        }
+    }
+
+    private func fields(
+        _ step: VersionStep, _ row: Requirement, _ move: Move<Version?>, _ app: AppKey
+    ) -> [(name: String, value: String)] {
+        var fields = [("app", app.app), ("platform", app.platform.rawValue), ("change", step.rawValue)]
+        if row.kind == .blocked { fields.append(("kind", row.kind.rawValue)) }
+        fields.append(("version", row.version.text))
+        if row.kind != .blocked {
+            fields += [("from", move.from?.text ?? "nothing"), ("to", move.to?.text ?? "nothing")]
+        }
+        fields += [("state", row.state.rawValue), ("reach", Self.words(reach: row))]
+        if let campaign {
+            fields += [("campaign", campaign.id), ("devices", String(campaign.figures.counts.audience))]
+        }
+        fields += [("by", row.changed.by), ("via", row.changed.via)]
+        if let minimumOS = row.minimumOS { fields.append(("minimumOs", minimumOS.text)) }
+        if let moment = row.requiredFrom { fields.append(("requiredFrom", moment.internetTime)) }
+        if let reason = row.reason { fields.append(("reason", reason)) }
+        return fields
+    }
+
+    /// The users that it is for: "everybody", "3 phone numbers", "12.5 percent".
+    private static func words(reach row: Requirement) -> String {
+        switch row.reach {
+        case 0:
+            let count = row.canary?.count ?? 0
+            return "\(count) phone number\(count == 1 ? "" : "s")"
+        case Requirement.everybody: return "everybody"
+        default: return "\(WavePlan.percentText(row.reach)) percent"
+        }
+    }
+}
+
+// MARK: Receivers
+
+extension Change {
+    /// An event that receivers are notified of.
+    package struct Notice: Hashable, Sendable {
+        package var type: EventType
+        /// Whether the store writes it with the campaign's state, by a trigger: then no other statement does.
+        package var comesWithState: Bool
+
+        package init(_ type: EventType) { (self.type, comesWithState) = (type, false) }
+
+        package init(_ state: CampaignState) { (type, comesWithState) = (EventType(state), true) }
+    }
+
+    /// The events that receivers are notified of for it. A requirement's are its campaign's: they are not sent where it has none.
+    package var notices: [Notice] {
+        switch kind {
+        case .version(let step, let row, _):
+            switch step {
+            case .withdrawn: [Notice(.withdrawn)]
+            case .reworded: []
+            case .raised, .takenUp, .announced, .inForce, .outOfForce, .widened:
+                row.isForEverybody ? [Notice(.inForce)] : []
+            }
+        case .created(let campaign, let isInForce):
+            // A campaign that is superseded in the same decision has begun before.
+            (campaign.state.isFinal ? [Notice(CampaignState.waiting)] : []) + [Notice(campaign.state)]
+                // The one above it was withdrawn, or the app has had no push service until now: this is the first event of its force.
+                + (isInForce ? [Notice(.inForce)] : [])
+        case .moved(let move), .paused(let move), .resumed(let move), .cancelled(let move), .hurried(let move, _):
+            move.from.state == move.to.state ? [] : [Notice(move.to.state)]
+        case .reopened(_, let move): move.from == move.to ? [] : [move.to.map { Notice($0) }].compactMap(\.self)
+        case .waveDone: [Notice(.waveDone)]
+        case .canaryDone: [Notice(.canaryDone)]
+        case .waitsLong: [Notice(.waitsLong)]
+        case .bumped, .blocked, .released, .takenBack, .unblocked, .stageBegan, .waveReleased: []
+        }
+    }
+
+    /// The events of changes that do not come with a state, each with its requirement. A force comes last, and once for each.
+    package static func noted(_ changes: [Change]) -> [(type: EventType, requirement: Int64)] {
+        var (noted, forces): ([(type: EventType, requirement: Int64)], Set<Int64>) = ([], [])
+        for change in changes {
+            guard let requirement = change.requirement else { continue }
+            for notice in change.notices where !notice.comesWithState {
+                if notice.type == .inForce {
+                    forces.insert(requirement)
+                } else {
+                    noted.append((notice.type, requirement))
+                }
+            }
+        }
+        return noted + forces.sorted().map { (.inForce, $0) }
+    }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+
+/// The rows that changes leave in the outbox and in the audit trail, in the transaction that makes the changes. The events of a campaign's
+/// state are there already: the triggers on `campaign` write them.
+enum ChangeTable {
+    /// - Parameter changes: with the stored ids of their requirements.
+    static func write(
+        _ changes: [Change], of app: AppKey, at now: Timestamp, _ connection: some SQLConnection
+    ) throws {
+        for (event, requirement) in Change.noted(changes) {
+            guard let campaign = try CampaignTable.key(ofRequirement: requirement, connection) else { continue }
+            try NotificationTable.note(event, of: campaign, at: now, connection)
+        }
+        for change in changes {
+            guard let entry = change.entry(of: app) else { continue }
+            try AuditTable.insert(entry, campaignOf: change.requirement, connection)
+        }
+    }
+
+    /// A change of a campaign beside any decision.
+    static func write(
+        _ kind: Change.Kind, of campaign: CampaignRecord, by actor: Signature, _ connection: some SQLConnection
+    ) throws {
+        try write(
+            [Change(kind, by: actor, requirement: campaign.requirement.id)], of: campaign.app, at: actor.at, connection)
+    }
+
+    /// A step of the sender.
+    static func write(
+        _ kind: Change.Kind, of campaign: CampaignKey, at now: Timestamp, _ connection: some SQLConnection
+    ) throws {
+        guard let record = try CampaignTable.record(campaign, connection) else { return }
+        try write(kind, of: record, by: .relay(at: now), connection)
+    }
+}
