@@ -71,10 +71,8 @@ extension JSONWriter {
         messages(texts?.message)
         member(.telephones, required?.canary, for: sight)
         object(.builds) { $0.members([.latest: latest?.build, .required: required?.build]) }
-        members([
-            .minimumOs: required?.minimumOS?.text, .requiredFrom: required?.requiredFrom,
-            .blocked: (record?.requirements.blocked ?? []).map(\.text),
-        ])
+        members(required?.terms)
+        member(.blocked, (record?.requirements.blocked ?? []).map(\.text))
     }
 
     /// The translations of a message; null where it has none.

@@ -47,7 +47,7 @@ extension RequirementControl {
         {
             bump.required = nil
         }
-        guard bump.required != nil || bump.latest != nil || bump.minimumOS != .keep else { return nil }
+        guard bump.required != nil || bump.latest != nil || !bump.terms.isEmpty else { return nil }
         if apps()[bump.app]?.downloadURL != nil { bump.downloadURL = nil }
         bump.isListed = StoreKind(rawValue: source) != nil
         let applied = try self.bump(bump, by: .source(source), receipt: nil) { _, _ in

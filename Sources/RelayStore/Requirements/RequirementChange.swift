@@ -50,8 +50,9 @@ package struct RequirementChange: Hashable, Sendable {
             fields += [("campaign", campaign.id), ("devices", String(campaign.figures.counts.audience))]
         }
         fields += [("by", row.changed.by), ("via", row.changed.via)]
-        if let minimumOS = row.minimumOS { fields.append(("minimumOs", minimumOS.text)) }
-        if let moment = row.requiredFrom { fields.append(("requiredFrom", moment.internetTime)) }
+        for field in RequirementField.allCases {
+            if let value = row.terms[field] { fields.append((field.name.description, value.text)) }
+        }
         if let reason = row.reason { fields.append(("reason", reason)) }
         return fields
     }
@@ -95,7 +96,7 @@ package struct RequirementChange: Hashable, Sendable {
         // To `String`, canonically equivalent spellings are equal: no user sees another text.
         let isReworded =
             old.downloadURL != row.downloadURL || old.message != row.message || old.canary != row.canary
-            || old.build != row.build || old.minimumOS != row.minimumOS || old.requiredFrom != row.requiredFrom
+            || old.build != row.build || old.terms != row.terms
         return isReworded && row.isLive ? .reworded : nil
     }
 }
