@@ -97,11 +97,6 @@ package struct Requirement: Hashable, Sendable {
     /// Whether users within its reach are notified of it.
     package var isAnnounced: Bool { state == .announced || state == .inForce }
 
-    /// Whether its moment is reached, or a person has released it. A `latest` has no moment to wait for.
-    package func isDue(at now: Timestamp) -> Bool {
-        kind == .latest || isReleased || requiredFrom.map { $0 <= now } ?? true
-    }
-
     /// Whether it is announced to all the users that it will reach in the end, whatever its waves. With a moment and no
     /// canary it is announced to them before the moment, and stays announced.
     package var isToldToAll: Bool { isAnnounced && requiredFrom != nil && canary == nil }

@@ -33,7 +33,7 @@ extension View {
                         html.fact(say("Message")) { $0.foreign(message.text) }
                     }
                 }
-                if let version { gate(&html, version) }
+                if let version { waiting(&html, version) }
                 for warning in warnings {
                     html.tag("p", [.class("notice"), .named("lang", "en")]) { $0.foreign(warning) }
                 }

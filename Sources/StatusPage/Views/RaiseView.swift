@@ -82,8 +82,8 @@ extension View {
             for warning in planned.warnings {
                 html.tag("p", [.class("notice"), .named("lang", "en")]) { $0.foreign(warning) }
             }
-            if let gate = report.gate, !gate.isOpen {
-                html.tag("p", [.class("notice"), .named("lang", "en")]) { $0.foreign(gate.reason) }
+            if let wait = report.wait {
+                html.tag("p", [.class("notice"), .named("lang", "en")]) { $0.foreign(wait.reason) }
             }
             planFacts(&html, report)
             html.tag("h2", text: say("Devices that would get no push"))
