@@ -18,7 +18,7 @@ extension JSONWriter {
         requirementMembers(record, for: sight)
         member(.updatedAt, record?.updatedAt)
         inForceMembers(record?.inForce)
-        members([.waitingReason: status?.wait?.reason, .waitingUntil: status?.wait?.opensAt])
+        members([.waitingReason: status?.wait?.reason, .waitingUntil: status?.wait?.end])
         array(.blocks, status?.blocks ?? []) { $0.block($1) }
     }
 
@@ -32,7 +32,7 @@ extension JSONWriter {
             writer.members([
                 .version: row.version.text, .state: block.state,
                 .inForceSince: row.state == .inForce ? row.inForceAt : nil,
-                .waitingReason: block.wait?.reason, .waitingUntil: block.wait?.opensAt, .minimumOs: row.minimumOS?.text,
+                .waitingReason: block.wait?.reason, .waitingUntil: block.wait?.end, .minimumOs: row.minimumOS?.text,
                 .downloadUrl: row.downloadURL, .message: row.message?.text,
             ])
             writer.messages(row.message)
@@ -71,10 +71,8 @@ extension JSONWriter {
         messages(texts?.message)
         member(.telephones, required?.canary, for: sight)
         object(.builds) { $0.members([.latest: latest?.build, .required: required?.build]) }
-        members([
-            .minimumOs: required?.minimumOS?.text, .requiredFrom: required?.requiredFrom,
-            .blocked: (record?.requirements.blocked ?? []).map(\.text),
-        ])
+        members(required?.terms)
+        member(.blocked, (record?.requirements.blocked ?? []).map(\.text))
     }
 
     /// The translations of a message; null where it has none.
@@ -107,7 +105,7 @@ extension JSONWriter {
                 .waitingUntil: status.waitingUntil,
             ])
             writer.member(.wait, status.wait) { writer, wait in
-                writer.object([.reason: wait.name, .standing: wait.standing.rawValue, .until: wait.end])
+                writer.object([.reason: wait.kind.rawValue, .standing: wait.standing.rawValue, .until: wait.end])
             }
             let rollout = Rollout(record)
             writer.object(.rollout) {
@@ -241,8 +239,8 @@ extension JSONWriter {
         object { writer in
             writer.app(app)
             writer.members([
-                .inForce: inForce?.text, .waitingReason: report.gate.flatMap { $0.isOpen ? nil : $0.reason },
-                .waitingUntil: report.gate?.opensAt, .pushesFrom: report.hours?.until,
+                .inForce: inForce?.text, .waitingReason: report.wait?.reason,
+                .waitingUntil: report.wait?.end, .pushesFrom: report.hours?.until,
                 .audience: report.survey.audience, .toPush: report.toPush,
                 .canary: report.canary,
             ])

@@ -70,7 +70,7 @@ package protocol RequirementOperations: Sendable {
     func status(_ record: CampaignRecord) -> CampaignStatus
 
     /// Why a requested version is not in force yet; nil where all are, or where nothing is known to hold one.
-    func wait(of record: VersionRecord) -> GateVerdict?
+    func wait(of record: VersionRecord) -> RequirementWait?
 
     /// The versions of an app, with the reason why they wait.
     func status(_ record: VersionRecord) -> VersionStatus
@@ -189,8 +189,8 @@ package struct PlanReport: Sendable {
     package var survey: AudienceSurvey
     /// The devices that would get the push first; nil where the bump names no telephones.
     package var canary: Int64?
-    /// The verdict of the app's gate on the version; nil where it has no gate: the version would be in force at once.
-    package var gate: GateVerdict?
+    /// Why the version would not be in force at once; nil: it would.
+    package var wait: RequirementWait?
     /// The payload for the first telephone that the bump names, or for a made-up one.
     package var samplePayload: [UInt8]
     /// As the push service counts it.

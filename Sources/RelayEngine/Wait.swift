@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a campaign that is not over does not move. These reasons are defined only here: whether a person is waited for, and
-/// when a reason ends by itself, follow from them. Pure.
+/// Why a campaign that is not over does not move. These reasons are defined only here: whether a person is waited for, a
+/// person's remedy, and when a reason ends by itself, follow from them. Pure.
 package enum Wait: Hashable, Sendable {
     /// The database is older than the relay has seen: nothing of any campaign goes on.
     case past
@@ -32,6 +32,12 @@ package enum Wait: Hashable, Sendable {
     /// All that is left is tried again then.
     case retries(Timestamp)
 
+    /// The reason alone; the raw values are its names for programs.
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
+        case past, store, time, lostStore, pause, noRoute, hours, service, wave, canary, release, approval, fault,
+            retries
+    }
+
     /// The kind of event that it waits for.
     package enum Standing: String, Hashable, Sendable {
         /// It ends by itself.
@@ -42,7 +48,38 @@ package enum Wait: Hashable, Sendable {
         case trouble
     }
 
-    package var standing: Standing {
+    package var kind: Kind {
+        switch self {
+        case .past: .past
+        case .store: .store
+        case .time: .time
+        case .lostStore: .lostStore
+        case .pause: .pause
+        case .noRoute: .noRoute
+        case .hours: .hours
+        case .service: .service
+        case .wave: .wave
+        case .canary: .canary
+        case .release: .release
+        case .approval: .approval
+        case .fault: .fault
+        case .retries: .retries
+        }
+    }
+
+    package var standing: Standing { kind.standing }
+
+    /// When it ends by itself; nil where no time is known.
+    package var end: Timestamp? {
+        switch self {
+        case .time(let end), .hours(let end), .wave(let end), .retries(let end): end
+        case .past, .store, .lostStore, .pause, .noRoute, .service, .canary, .release, .approval, .fault: nil
+        }
+    }
+}
+
+extension Wait.Kind {
+    package var standing: Wait.Standing {
         switch self {
         case .store, .time, .hours, .service, .wave, .canary, .retries: .planned
         case .pause, .release, .approval: .person
@@ -50,31 +87,19 @@ package enum Wait: Hashable, Sendable {
         }
     }
 
-    /// Its name for programs.
-    package var name: String {
+    /// A person's remedy, in English; "%" stands for the next step of the rollout. nil: no act helps.
+    package var remedy: StaticString? {
         switch self {
-        case .past: "past"
-        case .store: "store"
-        case .time: "time"
-        case .lostStore: "lostStore"
-        case .pause: "pause"
-        case .noRoute: "noRoute"
-        case .hours: "hours"
-        case .service: "service"
-        case .wave: "wave"
-        case .canary: "canary"
-        case .release: "release"
-        case .approval: "approval"
-        case .fault: "fault"
-        case .retries: "retries"
-        }
-    }
-
-    /// When it ends by itself; nil where no time is known.
-    package var end: Timestamp? {
-        switch self {
-        case .time(let end), .hours(let end), .wave(let end), .retries(let end): end
-        case .past, .store, .lostStore, .pause, .noRoute, .service, .canary, .release, .approval, .fault: nil
+        case .store: "It begins by itself as soon as the store offers the version. Release begins it now."
+        case .time: "It begins by itself when its time has come. Release begins it now."
+        case .lostStore: "Put the store back into the configuration, or Release."
+        case .pause: "Resume sends what is left."
+        case .approval: "A wave is done, as planned. Resume begins the next one."
+        case .fault: "Mend what the reason names, then Resume. Nothing is sent before."
+        case .hours: "It goes on by itself. Resume with “whatever the hour” sends at once."
+        case .canary, .release: "It goes to the named users alone. Release sends it to %."
+        case .wave: "The next wave begins when its time has come. Release begins it now."
+        case .past, .noRoute, .service, .retries: nil
         }
     }
 }

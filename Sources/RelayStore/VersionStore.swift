@@ -13,10 +13,7 @@ package struct VersionBump: Hashable, Sendable {
     package var message: LocalizedText?
     package var telephones: [String]?
     package var builds = BuildNumbers()
-    /// The oldest system that the versions it names run on.
-    package var minimumOS = FieldChange<Version>.keep
-    /// When the requirement comes into force at the earliest.
-    package var requiredFrom = FieldChange<Timestamp>.keep
+    package var terms = RequirementTermChanges()
     /// Single versions that must be left, whatever is required.
     package var blocked: [Version] = []
     /// The doubts about it that a person has confirmed.

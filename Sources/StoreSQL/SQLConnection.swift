@@ -86,6 +86,10 @@ extension SQLConnection {
     /// that a row refers to one that does not exist.
     @inlinable
     package func insert(_ sql: SQL, _ values: (any SQLValue)?...) throws -> Int64 {
+        try insert(sql, values: values)
+    }
+
+    package func insert(_ sql: SQL, values: [(any SQLValue)?]) throws -> Int64 {
         try all(sql, values: values) { $0.integer() }.first ?? 0
     }
 

@@ -78,12 +78,7 @@ package enum BumpBody {
             telephones: fields.telephones("telephones"))
         bump.builds = builds(&fields)
         bump.blocked = blocked(&fields)
-        bump.minimumOS = fields.change("minimumOs") { $0.version($1) }
-        bump.requiredFrom = fields.change("requiredFrom") { fields, name in
-            fields.time(name, example: "2026-12-01T09:00:00+08:00") {
-                "a moment with its offset is needed, such as \($0) or \"2026-12-01T01:00:00Z\""
-            }
-        }
+        bump.terms = RequirementTermChanges(&fields)
         let rules = BumpRules(platform: app.platform, schemes: schemes)
         // One fault is enough for a field and its elements.
         for fault in rules.faults(in: bump)
@@ -99,7 +94,8 @@ package enum BumpBody {
                 FieldFault(
                     "required",
                     "the body changes nothing; give at least one of latest, required, downloadUrl, message, "
-                        + "telephones, builds, blocked, minimumOs, requiredFrom")
+                        + "telephones, builds, blocked, "
+                        + RequirementField.allCases.map(\.name.description).joined(separator: ", "))
             ])
         }
         bump.confirmation = confirmation
@@ -191,18 +187,5 @@ package enum BumpBody {
             if member.name == "latest" { builds.latest = code } else { builds.required = code }
         }
         return builds
-    }
-}
-
-extension BodyFields {
-    /// One field of a body: an absent field keeps the value, null removes it.
-    ///
-    /// - Parameter take: reads the field of that name.
-    package mutating func change<Value>(
-        _ name: String, _ take: (inout BodyFields, String) -> Value?
-    ) -> FieldChange<Value> {
-        let isNamed = names(name)
-        let value = take(&self, name)
-        return isNamed ? .set(value) : .keep
     }
 }

@@ -78,12 +78,9 @@ package struct GateKeeper {
         at record: VersionRecord, _ runner: SourceRunner, _ callbacks: SourceRunner.Callbacks, _ now: Timestamp
     ) throws -> Bool {
         let app = record.app
-        func verdict(_ question: GateQuestion) -> GateVerdict? { runner.verdict(question, of: app, at: now) }
-        let gate = runner.decidingStore(of: app)?.rawValue
-        let actor = Signature(by: gate ?? InForce.ungated, via: "gate", at: now)
-        var surroundings = RequirementMachine.Surroundings(
-            now: now, gate: gate, draft: callbacks.draft(app), known: try runner.known(of: app), verdict: verdict)
-        surroundings.rules = callbacks.rules(app)
+        var surroundings = runner.surroundings(
+            of: app, draft: callbacks.draft(app), rules: callbacks.rules(app), try runner.known(of: app), at: now)
+        let actor = Signature(by: surroundings.gate ?? InForce.ungated, via: "gate", at: now)
         let decision: Decision
         do {
             decision = try runner.store.decide(app, .looked, by: actor, in: surroundings)
@@ -94,11 +91,10 @@ package struct GateKeeper {
         }
         let after = decision.after
         for row in after.rows where row.isAccepted && !after.isSuperseded(row) {
-            guard row.state == .waiting || row.state == .announced, !row.isReleased else { continue }
-            let opening = row.isGated ? verdict(after.question(row))?.opensAt : nil
-            for time in [opening, row.isDue(at: now) ? nil : row.requiredFrom].compactMap(\.self) {
-                nextOpening = min(nextOpening ?? time, time)
-            }
+            guard row.state == .waiting || row.state == .announced,
+                let time = after.wait(of: row, in: surroundings)?.end
+            else { continue }
+            nextOpening = min(nextOpening ?? time, time)
         }
         return decision.hasChanged
     }

@@ -183,6 +183,17 @@ package final class SourceRunner: VersionLookup {
             at: now ?? clock(), write: \.internetTime)
     }
 
+    /// The stores' present state of an app, for a decision, with the configuration's.
+    package func surroundings(
+        of app: AppKey, draft: CampaignDraft?, rules: BumpRules, _ known: KnownVersions?, at now: Timestamp
+    ) -> RequirementMachine.Surroundings {
+        var surroundings = RequirementMachine.Surroundings(
+            now: now, gate: decidingStore(of: app)?.rawValue, draft: draft, known: known
+        ) { self.verdict($0, of: app, at: now) }
+        surroundings.rules = rules
+        return surroundings
+    }
+
     /// Warns of a required version whose release has a low `inAppUpdatePriority`, as apps may then put the update off. From
     /// memory.
     package func warnings(of requirement: Requirement, _ app: AppKey) -> [String] {

@@ -7,7 +7,7 @@ package enum Field: String, Sendable {
     case items, next, warnings, title, detail, errors, field, reason, error, begins, isDone, done, total
     // Apps and their versions.
     case app, platform, required, latest, downloadUrl, message, builds, version, campaign, history
-    case minimumOs, requiredFrom, osTooOld, blocked, blocks, blockCampaigns, unblocked, messages
+    case minimumOs, osTooOld, blocked, blocks, blockCampaigns, unblocked, messages
     case inForce, inForceSince, inForceBy, inForceReason, inForceHistory, announced, waitingReason
     case actor, source, createdAt, updatedAt
     // The state that a person is shown before an act, and its changes since.

@@ -33,9 +33,9 @@ import Testing
     private static let width = [
         Ratchet("files that name a device's field: country", 24, .files(#"\b[Cc]ountry\b|[a-z]Country"#)),
         Ratchet(
-            "files that name a reason to wait: the gate's", 42,
+            "files that name a reason to wait: the gate's", 34,
             .files(#"GateVerdict|GateQuestion|\bisGated\b|\bgate\b"#)),
-        Ratchet("files that name a stored flag: requiredFrom", 30, .files("requiredFrom|required_from|required-from")),
+        Ratchet("files that name a stored flag: requiredFrom", 18, .files("requiredFrom|required_from|required-from")),
         Ratchet("files that name a push service: FCM, its stand-in with it", 60, .files("(?i)fcm")),
         Ratchet("files that know that there are two environments", 37, .files(#"\bPushEnvironment\b"#)),
     ]

@@ -56,7 +56,7 @@ final class ControlDouble: RelayControl, RequirementOperations {
             ? AppProfile(downloadURL: "https://example.com/app", alert: "Upgrade") : nil
     }
 
-    func wait(of record: VersionRecord) -> GateVerdict? { nil }
+    func wait(of record: VersionRecord) -> RequirementWait? { nil }
 
     func warnings(of record: VersionRecord) -> [String] { [] }
 

@@ -17,7 +17,7 @@ import UpgradeRules
         var standsStill = false
         var nextRetryAt: Timestamp?
         var hasRoute = true
-        var gate: GateVerdict?
+        var held: RequirementWait?
         var nextWaveAt: Timestamp?
         var hours: HoursWait?
         var past: String?
@@ -39,7 +39,7 @@ import UpgradeRules
         var reason: CampaignReason {
             CampaignReason(
                 record: record, counts: record.figures.counts, trouble: trouble, isHeld: standsStill,
-                nextRetryAt: nextRetryAt, hasRoute: hasRoute, gate: gate, nextWaveAt: nextWaveAt,
+                nextRetryAt: nextRetryAt, hasRoute: hasRoute, held: held, nextWaveAt: nextWaveAt,
                 hours: hours, past: past)
         }
     }
@@ -62,9 +62,10 @@ import UpgradeRules
         let later = Self.time + .seconds(3600)
         #expect(try wait(.suspended) { $0.record.facts.cause = .approval } == .approval)
         #expect(try wait(.suspended) { $0.record.facts.cause = .credential } == .fault(.credential))
-        #expect(try wait(.waiting) { $0.gate = GateVerdict(.held(until: later), "required from then") } == .time(later))
-        #expect(try wait(.waiting) { $0.gate = GateVerdict(.closed, "waiting until the App Store") } == .store)
-        #expect(try wait(.waiting) == .lostStore)
+        #expect(try wait(.waiting) { $0.held = RequirementWait(.time(later), "required from then") } == .time(later))
+        #expect(try wait(.waiting) { $0.held = RequirementWait(.store, "waiting until the App Store") } == .store)
+        #expect(try wait(.waiting) { $0.held = .lostStore } == .lostStore)
+        #expect(try wait(.waiting) == nil, "it is about to come into force")
         #expect(try wait(.running) == nil)
         #expect(try wait(.running) { $0.hasRoute = false } == .noRoute)
         #expect(
@@ -78,7 +79,7 @@ import UpgradeRules
             (.fault(.topic), .trouble), (.noRoute, .trouble), (.lostStore, .trouble), (.past, .trouble),
         ]
         for (wait, standing) in standings { #expect(wait.standing == standing) }
-        #expect(standings.map(\.0.name).prefix(4) == ["approval", "release", "pause", "time"])
+        #expect(standings.map(\.0.kind.rawValue).prefix(4) == ["approval", "release", "pause", "time"])
         #expect(Wait.time(later).end == later && Wait.store.end == nil)
     }
 
@@ -131,7 +132,8 @@ import UpgradeRules
     }
 
     @Test func whatWaitsForAStoreThatIsGoneSaysSo() throws {
-        let lost = try Case(.waiting)
+        var lost = try Case(.waiting)
+        lost.held = .lostStore
         #expect(
             lost.reason.text?.hasPrefix("the store that it waited for is not in the configuration any more") == true)
         #expect(lost.reason.text?.hasSuffix("put the version in force by \"campaigns release\"") == true)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import HTTPServer
+import RelayEngine
+import RelayStore
 import Testing
 
 @testable import StatusPage
@@ -28,6 +30,8 @@ struct LanguageTests {
             let text = try String(contentsOf: file, encoding: .utf8)
             for found in text.matches(of: /say\(\s*"([^"]*)"/) { keys.insert(String(found.1)) }
         }
+        keys.formUnion(Wait.Kind.allCases.compactMap { $0.remedy?.description })
+        for field in RequirementField.allCases { keys.formUnion([field.label.description, field.hint.description]) }
         return keys
     }
 

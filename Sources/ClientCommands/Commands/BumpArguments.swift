@@ -7,13 +7,14 @@ import WireFormat
 /// The options that make up a bump.
 enum BumpArguments {
     static func body(_ arguments: ParsedArguments) throws -> JSONValue {
-        func version(_ name: String) throws -> JSONValue? {
+        func text(_ name: String, _ spell: (String) throws -> String) throws -> JSONValue? {
             do {
-                return try arguments.value(name).map { .string(try Version($0).text) }
+                return try arguments.value(name).map { .string(try spell($0)) }
             } catch {
                 throw UsageError("--\(name): \(error)")
             }
         }
+        func version(_ name: String) throws -> JSONValue? { try text(name) { try Version($0).text } }
         func build(_ name: String) throws -> JSONValue? {
             let problem = "is not a version code; a whole number from 1 to \(BuildNumbers.range.upperBound)"
             return try arguments.parsed("\(name)-build", else: problem) { text in
@@ -22,8 +23,14 @@ enum BumpArguments {
         }
         let (required, latest) = (try version("required"), try version("latest"))
         let builds: JSONValue = ["required": try build("required"), "latest": try build("latest")]
-        let minimumOS = try version("minimum-os")
-        let requiredFrom = try arguments.parsed("required-from", else: ZonedMoment.problem) { ZonedMoment($0)?.moment }
+        let terms: [JSONMember] = try RequirementField.allCases.compactMap { field in
+            let value =
+                field.isMoment
+                ? try arguments.parsed(field.option, else: ZonedMoment.problem) {
+                    ZonedMoment($0).map { .string($0.moment.internetTime) }
+                } : try text(field.option, field.spelt)
+            return value.map { JSONMember(name: field.name.description, value: $0) }
+        }
         let blocked = try arguments.values("blocked").map { text throws(UsageError) in
             do {
                 return JSONValue.string(try Version(text).text)
@@ -32,23 +39,23 @@ enum BumpArguments {
             }
         }
         guard
-            !blocked.isEmpty || required != nil || latest != nil || builds != [:] || minimumOS != nil
-                || requiredFrom != nil
+            !blocked.isEmpty || required != nil || latest != nil || builds != [:] || !terms.isEmpty
         else {
             throw UsageError(
-                "nothing is named that would change: give --required VERSION, or one of --latest, --minimum-os, --required-from, "
+                "nothing is named that would change: give --required VERSION, or one of --latest, "
+                    + RequirementField.allCases.map { "--\($0.option), " }.joined()
                     + "--required-build, --latest-build")
         }
         try refuseDownloadURL(as: arguments)
         let telephones = (arguments.values("canary") + arguments.values("telephone")).map(JSONValue.string)
-        return [
+        let body: JSONValue = [
             "required": required, "latest": latest, "builds": builds == [:] ? nil : builds,
             "downloadUrl": arguments.value("download-url").map(JSONValue.string),
             "message": try message(arguments.values("message")),
-            "minimumOs": minimumOS, "requiredFrom": requiredFrom.map { .string($0.internetTime) },
             "now": arguments.flag("now") ? .bool(true) : nil, "blocked": blocked.isEmpty ? nil : .array(blocked),
             "telephones": telephones.isEmpty ? nil : .array(telephones),
         ]
+        return .object((body.object ?? []) + terms)
     }
 
     /// A single text is taken as it is: it may hold "=". Among several, each names its language.

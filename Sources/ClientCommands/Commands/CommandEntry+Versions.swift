@@ -126,11 +126,11 @@ extension CommandEntry {
         fields += [
             ("updated", version.shown(.updatedAt, or: "-"))
         ]
-        if !version.shown(.minimumOs).isEmpty { fields.append(("minimum OS", version.shown(.minimumOs))) }
         // A moment and a canary that are over are the history's.
         let isForEverybody = version[.required]?.string != nil && version[.inForce] == version[.required]
-        if !isForEverybody, !version.shown(.requiredFrom).isEmpty {
-            fields.append(("required from", version.shown(.requiredFrom)))
+        for field in RequirementField.allCases where !isForEverybody || !field.isOverInForce {
+            let value = version.shown(of: field)
+            if !value.isEmpty { fields.append((field.noun, value)) }
         }
         if !version.shown(.waitingReason).isEmpty { fields.append(("waiting", version.shown(.waitingReason))) }
         for block in version.list(.blocks) { fields.append(("blocked", BlockText.words(block))) }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Registry
+import RelayStore
 import Terminal
 package import WireFormat
 
@@ -35,6 +36,9 @@ extension JSONValue {
 
     /// A device's member, "" where it is missing.
     func shown(of field: DeviceField) -> String { Self.shown(self[field.name], or: "") }
+
+    /// A term of a requirement, "" where it has none.
+    func shown(of field: RequirementField) -> String { Self.shown(self[field.name.description], or: "") }
 
     private static func shown(_ value: JSONValue?, or none: String) -> String {
         switch value {

@@ -24,24 +24,24 @@ package enum PlanText {
         table.add(reasons: plan[.filteredBy], isBlock: isAboutBlocks)
         let warnings = plan.warnings
         let wait = plan.shown(.waitingReason)
-        var gate = wait.isEmpty ? "in force at once\n" : "not in force at once: \(wait)\n"
-        if !plan.shown(.pushesFrom).isEmpty { gate += "pushed from \(plan.shown(.pushesFrom)) on: the app's hours\n" }
+        var news = wait.isEmpty ? "in force at once\n" : "not in force at once: \(wait)\n"
+        if !plan.shown(.pushesFrom).isEmpty { news += "pushed from \(plan.shown(.pushesFrom)) on: the app's hours\n" }
         if plan[.rises] == .bool(false) {
             let campaign = plan.shown(.campaign)
-            gate =
+            news =
                 "\(plan.shown(.required)) is required already"
                 + (campaign.isEmpty ? "" : ", and campaign \(campaign) announces it")
                 + (toPush == 0 ? ": nothing more is pushed\n" : ": users who are named anew are pushed to\n")
         }
         if isAboutBlocks, plan[.rises] == .bool(false) {
-            gate = "blocked already: nothing more is pushed\n"
+            news = "blocked already: nothing more is pushed\n"
         }
         for block in blocks {
-            gate += "\(block.shown(.version)) must be left by \(block.count(.toPush)) devices\n"
+            news += "\(block.shown(.version)) must be left by \(block.count(.toPush)) devices\n"
         }
         let waves = plan.list(.waves).compactMap { if case .number(let percent) = $0 { percent } else { nil } }
         if !waves.isEmpty {
-            gate += "in waves, and forced with them: \(waves.joined(separator: " %, ")) % of the users\n"
+            news += "in waves, and forced with them: \(waves.joined(separator: " %, ")) % of the users\n"
         }
         let known = plan.shown(.largestKnown)
         let doubt =
@@ -53,6 +53,6 @@ package enum PlanText {
         let largest =
             known.isEmpty
             ? "no version is known yet\n" : "highest version beyond doubt: \(known)\(doubt)\n"
-        return gate + largest + table.text + (warnings.isEmpty ? "" : "\n\(warnings)")
+        return news + largest + table.text + (warnings.isEmpty ? "" : "\n\(warnings)")
     }
 }

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-package import RelayEngine
 package import RelayStore
 
 /// An app's versions with a fact that only the running process knows: why a requested version is not in force yet.
 package struct VersionStatus: Sendable {
     package var record: VersionRecord
     /// For the required or the announced version; nil where both are in force, or where nothing is known to hold them.
-    package var wait: GateVerdict?
+    package var wait: RequirementWait?
     /// The blocks, the highest version first.
     package var blocks: [BlockStatus]
 
-    package init(_ record: VersionRecord, wait: GateVerdict?, blockWait: (Requirement) -> GateVerdict?) {
+    package init(_ record: VersionRecord, wait: RequirementWait?, blockWait: (Requirement) -> RequirementWait?) {
         self.record = record
         self.wait = wait
         blocks = record.requirements.blocks.map {
@@ -25,9 +24,9 @@ package struct BlockStatus: Sendable {
     /// A floor above it is in force for everybody, and covers it.
     package var isSuperseded: Bool
     /// Why it is not in force yet.
-    package var wait: GateVerdict?
+    package var wait: RequirementWait?
 
-    package init(_ requirement: Requirement, isSuperseded: Bool, wait: GateVerdict?) {
+    package init(_ requirement: Requirement, isSuperseded: Bool, wait: RequirementWait?) {
         self.requirement = requirement
         self.isSuperseded = isSuperseded
         self.wait = requirement.state == .inForce || isSuperseded ? nil : wait

@@ -16,8 +16,8 @@ struct CampaignReason {
     let isHeld: Bool
     let nextRetryAt: Timestamp?
     let hasRoute: Bool
-    /// For a waiting campaign: the verdict of its gate.
-    let gate: GateVerdict?
+    /// For a waiting campaign: why its requirement is not in force; nil: it comes into force at the next look.
+    let held: RequirementWait?
     let nextWaveAt: Timestamp?
     /// Set outside the app's sending hours; nil: it may send.
     let hours: HoursWait?
@@ -28,7 +28,7 @@ struct CampaignReason {
     var wait: Wait? {
         if past != nil { return record.state.isFinal ? nil : .past }
         switch record.state {
-        case .waiting: return gate.map { $0.opensAt.map(Wait.time) ?? .store } ?? .lostStore
+        case .waiting: return held?.wait
         case .paused: return .pause
         case .suspended: return record.facts.cause == .approval ? .approval : .fault(record.facts.cause ?? .store)
         case .running: return hasRoute ? runningWait : .noRoute
@@ -52,8 +52,7 @@ struct CampaignReason {
     private func words(_ wait: Wait) -> String {
         switch wait {
         case .past: past ?? ""
-        case .store, .time: gate?.reason ?? Self.lostStore
-        case .lostStore: Self.lostStore
+        case .store, .time, .lostStore: held?.reason ?? ""
         case .pause: paused
         case .noRoute: noRoute
         case .hours: hours?.text ?? ""
@@ -79,10 +78,6 @@ struct CampaignReason {
         guard let hours, !isCanaryDone, nextWaveAt.map({ $0 <= hours.until }) ?? true else { return nil }
         return hours
     }
-
-    private static let lostStore =
-        "the store that it waited for is not in the configuration any more; put the source back, "
-        + "or put the version in force by \"campaigns release\""
 
     private var paused: String {
         let who = record.facts.pausedBy.map { " by \($0)" } ?? ""

@@ -19,14 +19,14 @@ extension RequirementControl {
         let isRunning = record.state == .running
         let counts = figures.counts(record.figures.counts, record.state)
         let route = isRunning ? routes()[record.app] : nil
-        let gate = record.state == .waiting ? wait(of: record) : nil
+        let held = record.state == .waiting ? wait(of: record) : nil
         let hours = record.isUrgent ? nil : route?.hours
         func awake(_ time: Timestamp) -> Timestamp { hours?.soonest(from: max(time, now)) ?? time }
         let asleep = hours?.wait(of: record.id, expiresAt: record.facts.expiresAt, at: now)
         let nextWaveAt = route.flatMap { record.figures.waves.nextAt($0.waveRules) }.map(awake)
         let reason = CampaignReason(
             record: record, counts: counts, trouble: figures.trouble, isHeld: figures.standsStill,
-            nextRetryAt: figures.nextRetryAt.map(awake), hasRoute: route != nil, gate: gate, nextWaveAt: nextWaveAt,
+            nextRetryAt: figures.nextRetryAt.map(awake), hasRoute: route != nil, held: held, nextWaveAt: nextWaveAt,
             hours: asleep, past: past)
         record.facts.reason = reason.text
         var status = CampaignStatus(
@@ -36,7 +36,7 @@ extension RequirementControl {
                     figures.secondsLeft(counts, waves: record.figures.waves, rules: route?.waveRules, at: now), hours,
                     asleep,
                     at: now) : nil,
-            waitingUntil: gate?.opensAt ?? asleep?.until)
+            waitingUntil: held?.end ?? asleep?.until)
         status.wait = reason.wait
         status.rateLimit = isRunning ? figures.rateLimit : nil
         status.nextWaveAt = nextWaveAt
@@ -66,8 +66,8 @@ extension RequirementControl {
         return left.map { ($0.milliseconds + 999) / 1000 }
     }
 
-    /// The verdict that keeps a waiting campaign's requirement from coming into force.
-    private func wait(of record: CampaignRecord) -> GateVerdict? {
+    /// The reason that keeps a waiting campaign's requirement from coming into force.
+    private func wait(of record: CampaignRecord) -> RequirementWait? {
         let requirements = try? store.version(of: record.app)?.requirements
         return requirements.flatMap { all in
             all[record.requirement.id].flatMap { wait(for: $0, among: all, of: record.app) }

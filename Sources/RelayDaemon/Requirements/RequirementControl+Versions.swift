@@ -3,7 +3,7 @@ import Configuration
 import FanOut
 import PushProviders
 package import RelayAPI
-package import RelayEngine
+import RelayEngine
 package import RelayStore
 import Telemetry
 package import UpgradeRules
@@ -47,7 +47,7 @@ extension RequirementControl {
         {
             bump.required = nil
         }
-        guard bump.required != nil || bump.latest != nil || bump.minimumOS != .keep else { return nil }
+        guard bump.required != nil || bump.latest != nil || !bump.terms.isEmpty else { return nil }
         if apps()[bump.app]?.downloadURL != nil { bump.downloadURL = nil }
         bump.isListed = StoreKind(rawValue: source) != nil
         let applied = try self.bump(bump, by: .source(source), receipt: nil) { _, _ in
@@ -61,11 +61,9 @@ extension RequirementControl {
     func surroundings(
         of app: AppKey, _ known: KnownVersions? = nil, at now: Timestamp
     ) -> RequirementMachine.Surroundings {
-        var surroundings = RequirementMachine.Surroundings(
-            now: now, gate: sources.decidingStore(of: app)?.rawValue, draft: routes()[app]?.draft, known: known
-        ) { [sources] in sources.verdict($0, of: app, at: now) }
-        surroundings.rules = BumpRules(platform: app.platform, schemes: apps()[app]?.downloadSchemes)
-        return surroundings
+        sources.surroundings(
+            of: app, draft: routes()[app]?.draft,
+            rules: BumpRules(platform: app.platform, schemes: apps()[app]?.downloadSchemes), known, at: now)
     }
 
     /// The policy that the configuration sets for a bump.
@@ -164,36 +162,40 @@ extension RequirementControl {
     }
 
     package func status(_ record: VersionRecord) -> VersionStatus {
-        VersionStatus(record, wait: wait(of: record)) { wait(for: $0, among: record.requirements, of: record.app) }
+        VersionStatus(record, wait: wait(of: record)) {
+            shownWait(for: $0, among: record.requirements, of: record.app)
+        }
     }
 
-    package func wait(of record: VersionRecord) -> GateVerdict? {
+    package func wait(of record: VersionRecord) -> RequirementWait? {
         let requirements = record.requirements
         if let row = requirements.required, row.state != .inForce, !requirements.isSuperseded(row) {
-            if row.state == .asked { return GateVerdict(.closed, row.reason ?? "it was asked for a moment ago") }
-            return wait(for: row, among: requirements, of: record.app)
+            return shownWait(for: row, among: requirements, of: record.app)
         }
         guard let row = requirements.latest, !row.isAnnounced, !requirements.isSuperseded(row) else { return nil }
-        return sources.verdict(requirements.question(row), of: record.app)
+        return shownWait(for: row, among: requirements, of: record.app)
     }
 
-    /// The verdict that holds a requirement back: its store's, else that of its moment; nil: nothing holds it back.
-    package func wait(for row: Requirement, among requirements: Requirements, of app: AppKey) -> GateVerdict? {
-        if row.isReleased { return nil }
-        let gate = sources.verdict(requirements.question(row), of: app)
-        guard gate?.isOpen ?? !row.isGated, let moment = row.requiredFrom, moment > clock() else { return gate }
-        return GateVerdict(
-            .held(until: moment),
-            "required from \(moment.internetTime); until then \(row.version) is announced, users may go on, and no device is pushed to"
-        )
+    /// Why a requirement is not in force yet; nil: nothing is known to hold it back.
+    func wait(for row: Requirement, among requirements: Requirements, of app: AppKey) -> RequirementWait? {
+        requirements.wait(of: row, in: surroundings(of: app, at: clock()))
+    }
+
+    /// As beside a version: a store that is no longer configured is the campaign's reason alone.
+    private func shownWait(
+        for row: Requirement, among requirements: Requirements, of app: AppKey
+    ) -> RequirementWait? {
+        wait(for: row, among: requirements, of: app).flatMap { $0 == .lostStore ? nil : $0 }
     }
 
     package func hoursWait(of outcome: BumpOutcome) -> HoursWait? {
         let (app, requirements) = (outcome.record.app, outcome.record.requirements)
         let floor = outcome.requiredRose ? requirements.required : nil
         let rows = [floor].compactMap(\.self) + outcome.blocked.map(\.requirement)
-        return rows.lazy.compactMap { self.hoursWait($0, of: app, self.wait(for: $0, among: requirements, of: app)) }
-            .first
+        return rows.lazy.compactMap {
+            self.hoursWait($0, of: app, self.shownWait(for: $0, among: requirements, of: app))
+        }
+        .first
     }
 
     /// The apps with sending hours: when pushes may begin again; nil: they may now.
@@ -202,14 +204,14 @@ extension RequirementControl {
         return routes().compactMapValues(\.hours).mapValues { $0.opening(after: now) }
     }
 
-    /// - Parameter gate: the verdict that holds the requirement back.
-    private func hoursWait(_ row: Requirement, of app: AppKey, _ gate: GateVerdict?) -> HoursWait? {
+    /// - Parameter wait: what holds the requirement back.
+    private func hoursWait(_ row: Requirement, of app: AppKey, _ wait: RequirementWait?) -> HoursWait? {
         guard let route = routes()[app], let hours = route.hours else { return nil }
         let now = clock()
-        if row.state == .inForce || gate?.isOpen ?? true {
+        guard row.state != .inForce, let wait else {
             return hours.wait(from: now, timeToLive: route.timeToLive, at: now)
         }
-        return (gate?.opensAt).flatMap { hours.wait(from: max($0, now), timeToLive: route.timeToLive, at: now) }
+        return wait.end.flatMap { hours.wait(from: max($0, now), timeToLive: route.timeToLive, at: now) }
     }
 
     package func plan(_ bump: VersionBump) throws -> PlanReport {
@@ -266,8 +268,8 @@ extension RequirementControl {
         report.doubts =
             rises.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
             + blocked.map { Doubt(.nothingAbove, $0) }
-        report.gate = row.state == .inForce ? nil : wait(for: row, among: planned, of: bump.app)
-        if report.toPush > 0, !bump.isUrgent { report.hours = hoursWait(row, of: bump.app, report.gate) }
+        report.wait = row.state == .inForce ? nil : shownWait(for: row, among: planned, of: bump.app)
+        if report.toPush > 0, !bump.isUrgent { report.hours = hoursWait(row, of: bump.app, report.wait) }
         return report
     }
 

@@ -86,9 +86,8 @@ extension Change {
             .required: required.map { .string($0.version.text) }, .latest: latest.map { .string($0.version.text) },
             .inForce: requirements.inForce.map { .string($0.version.text) },
             .requiredBuild: required?.build.map { .integer($0) }, .latestBuild: latest?.build.map { .integer($0) },
-            .minimumOs: required?.minimumOS.map { .string($0.text) },
-            .requiredFrom: required?.requiredFrom.map { .string($0.internetTime) },
-            .telephoneCount: required?.canary.map { .integer($0.count) },
+        ] + AuditValues(required?.terms) + [
+            .telephoneCount: required?.canary.map { .integer($0.count) }
         ] + (texts.map(Self.texts) ?? [.downloadUrl: nil, .message: nil, .messages: nil])
     }
 

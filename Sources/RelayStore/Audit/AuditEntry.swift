@@ -39,13 +39,22 @@ package struct AuditEntry: Hashable, Sendable {
 
 /// The values of a thing, by the names that the API gives them; a nil value is none.
 package struct AuditValues: ExpressibleByDictionaryLiteral, Sendable {
-    private var members: [(name: Field, value: JSONValue)]
+    private var members: [JSONMember]
 
     package init(dictionaryLiteral elements: (Field, JSONValue?)...) {
-        members = elements.map { ($0.0, $0.1 ?? .null) }
+        members = elements.map { JSONMember(name: $0.0.rawValue, value: $0.1 ?? .null) }
     }
 
-    package subscript(name: Field) -> JSONValue? { members.first { $0.name == name }?.value }
+    /// The terms of a requirement; nil: there is none.
+    init(_ terms: RequirementTerms?) {
+        members = RequirementField.allCases.map { field in
+            JSONMember(name: field.name.description, value: terms?[field].map { .string($0.text) } ?? .null)
+        }
+    }
+
+    package subscript(name: Field) -> JSONValue? { self[name.rawValue] }
+
+    private subscript(name: String) -> JSONValue? { members.first { $0.name == name }?.value }
 
     package static func + (left: AuditValues, right: AuditValues) -> AuditValues {
         var all = left
@@ -66,7 +75,7 @@ package struct AuditValues: ExpressibleByDictionaryLiteral, Sendable {
             guard let values else { return nil }
             let left = values.members.filter { $0.value != other?[$0.name] ?? .null }
             return String(
-                decoding: JSONValue.object(left.map { JSONMember(name: $0.name.rawValue, value: $0.value) }).bytes(),
+                decoding: JSONValue.object(left).bytes(),
                 as: UTF8.self)
         }
         return (text(before, besides: after), text(after, besides: before))

@@ -136,8 +136,9 @@ extension Change {
             fields += [("campaign", campaign.id), ("devices", String(campaign.figures.counts.audience))]
         }
         fields += [("by", row.changed.by), ("via", row.changed.via)]
-        if let minimumOS = row.minimumOS { fields.append(("minimumOs", minimumOS.text)) }
-        if let moment = row.requiredFrom { fields.append(("requiredFrom", moment.internetTime)) }
+        for field in RequirementField.allCases {
+            if let value = row.terms[field] { fields.append((field.name.description, value.text)) }
+        }
         if let reason = row.reason { fields.append(("reason", reason)) }
         return fields
     }

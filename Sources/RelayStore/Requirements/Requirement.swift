@@ -45,10 +45,7 @@ package struct Requirement: Hashable, Sendable {
     package var isGated: Bool
     /// Whether a person has overruled the store, and the moment.
     package var isReleased = false
-    /// No user is forced before this moment, whatever the store offers; nil: as soon as the store offers it.
-    package var requiredFrom: Timestamp?
-    /// The oldest system that the version runs on; for a block, that of a version to leave it for; nil: any, or not known.
-    package var minimumOS: Version?
+    package var terms = RequirementTerms()
     /// nil: the configuration's.
     package var downloadURL: String?
     package var message: LocalizedText?
@@ -82,14 +79,11 @@ package struct Requirement: Hashable, Sendable {
     }
 
     /// The demands that it makes of phones, beside its texts.
-    struct Terms: Hashable {
-        let version: String, build: Int64?, canary: [String]?, minimumOS: Version?, requiredFrom: Timestamp?
+    struct Demands: Hashable {
+        let version: String, build: Int64?, canary: [String]?, terms: RequirementTerms
     }
 
-    var terms: Terms {
-        Terms(
-            version: version.text, build: build, canary: canary, minimumOS: minimumOS, requiredFrom: requiredFrom)
-    }
+    var demands: Demands { Demands(version: version.text, build: build, canary: canary, terms: terms) }
 
     package var isLive: Bool { state != .withdrawn }
     /// Live, and not only asked for by another program.
@@ -102,11 +96,6 @@ package struct Requirement: Hashable, Sendable {
     package var firstReach: Int { stages?.ends.first ?? Self.everybody }
     /// Whether users within its reach are notified of it.
     package var isAnnounced: Bool { state == .announced || state == .inForce }
-
-    /// Whether its moment is reached, or a person has released it. A `latest` has no moment to wait for.
-    package func isDue(at now: Timestamp) -> Bool {
-        kind == .latest || isReleased || requiredFrom.map { $0 <= now } ?? true
-    }
 
     /// Whether it is announced to all the users that it will reach in the end, whatever its waves. With a moment and no
     /// canary it is announced to them before the moment, and stays announced.
@@ -135,8 +124,7 @@ package struct Requirement: Hashable, Sendable {
     package func isWritten(as other: Requirement) -> Bool {
         self == other && Self.same(downloadURL, other.downloadURL) && isWorded(as: other)
             && Self.same(reason, other.reason) && version.text == other.version.text
-            && minimumOS?.text == other.minimumOS?.text
-            && hasCanary(of: other)
+            && terms.isWritten(as: other.terms) && hasCanary(of: other)
     }
 
     private func isWorded(as other: Requirement) -> Bool {

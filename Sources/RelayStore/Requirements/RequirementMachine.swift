@@ -347,7 +347,7 @@ package struct RequirementMachine: Sendable {
     }
 
     private mutating func settle(_ row: Requirement, _ surroundings: Surroundings) -> Bool {
-        let waits = row.isGated && !row.isReleased
+        let waits = row.waitsForStore
         let verdict = waits ? surroundings.verdict(requirements.question(row)) : nil
         let relay = Signature(
             by: waits ? surroundings.gate ?? InForce.ungated : InForce.ungated, via: "gate", at: surroundings.now)
@@ -357,9 +357,7 @@ package struct RequirementMachine: Sendable {
             return row.kind != .latest
         }
         guard row.state == .waiting || row.state == .announced && row.kind == .required else { return false }
-        // Without its store in the configuration it waits on, for that store or for a person.
-        let isOffered = !waits || verdict?.isOpen ?? false
-        if isOffered, row.isDue(at: surroundings.now) {
+        if row.wait(for: verdict, in: surroundings) == nil {
             let next: Requirement.State = row.kind == .latest ? .announced : .inForce
             // A row that was not held back came here by its own author's act.
             let isNews = row.id < 0 && !waits || row.changed.at == surroundings.now && row.isReleased
@@ -373,7 +371,8 @@ package struct RequirementMachine: Sendable {
             return true
         }
         if row.state == .waiting, row.kind == .required,
-            isOffered || surroundings.verdict(requirements.question(row, isReminder: true))?.isOpen ?? false
+            !waits || verdict?.isOpen ?? false
+                || surroundings.verdict(requirements.question(row, isReminder: true))?.isOpen ?? false
         {
             // A row that was not held back came here by its own author's act.
             change(row.id, by: row.id < 0 && !waits ? row.changed : relay) {

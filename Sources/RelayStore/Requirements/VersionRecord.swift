@@ -37,7 +37,7 @@ package struct VersionRecord: Hashable, Sendable {
     package func asksTheSame(as other: VersionRecord) -> Bool {
         let (mine, theirs) = (requirements.required, other.requirements.required)
         return latest == other.latest && requirements.latest?.build == other.requirements.latest?.build
-            && mine?.terms == theirs?.terms && texts?.downloadURL == other.texts?.downloadURL
+            && mine?.demands == theirs?.demands && texts?.downloadURL == other.texts?.downloadURL
             && texts?.message == other.texts?.message && requirements.blocked == other.requirements.blocked
     }
 }

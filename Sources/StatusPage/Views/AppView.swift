@@ -25,15 +25,7 @@ extension View {
                 html.tag("h2", [.id("versions-title")], text: say("Versions"))
                 html.tag("dl", [.class("facts")]) { html in
                     versions(&html, version)
-                    if let minimum = version?.record.requirements.required?.minimumOS {
-                        html.fact(say("Oldest system")) { $0.text(minimum.text) }
-                    }
-                    // Once it is in force, the moment is the history's.
-                    if let required = version?.record.requirements.required, required.state != .inForce,
-                        let from = required.requiredFrom
-                    {
-                        html.fact(say("Required from")) { $0.time(from) }
-                    }
+                    if let required = version?.record.requirements.required { terms(&html, required) }
                     if let url = version?.record.texts?.downloadURL {
                         html.fact(say("Download address")) { $0.foreign(url) }
                     }
@@ -41,7 +33,7 @@ extension View {
                         html.fact(say("Message")) { $0.foreign(message.text) }
                     }
                 }
-                if let version { gate(&html, version) }
+                if let version { waiting(&html, version) }
                 for warning in warnings {
                     html.tag("p", [.class("notice"), .named("lang", "en")]) { $0.foreign(warning) }
                 }
@@ -68,6 +60,16 @@ extension View {
                 html.link(
                     PagePath("page", "devices").with("app", key.app).with("platform", key.platform.rawValue),
                     say("Devices"))
+            }
+        }
+    }
+
+    private func terms(_ html: inout HTML, _ row: Requirement) {
+        for field in RequirementField.allCases where row.state != .inForce || !field.isOverInForce {
+            switch row.terms[field] {
+            case .text(let text): html.fact(say(field.label)) { $0.text(text) }
+            case .moment(let moment): html.fact(say(field.label)) { $0.time(moment) }
+            case nil: break
             }
         }
     }

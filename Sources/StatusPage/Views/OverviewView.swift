@@ -91,7 +91,7 @@ extension View {
                 }
             }
             html.tag("dl", [.class("facts")]) { versions(&$0, app.version) }
-            if let version = app.version { gate(&html, version) }
+            if let version = app.version { waiting(&html, version) }
             let open = campaigns(of: app.key, overview).filter { !$0.record.state.isFinal }
             let latest = campaigns(of: app.key, overview).first
             for status in open.isEmpty ? [latest].compactMap(\.self) : open { campaign(&html, status) }
@@ -125,15 +125,15 @@ extension View {
         }
     }
 
-    /// The gate that holds the requirement, and when it opens.
-    func gate(_ html: inout HTML, _ version: VersionStatus) {
+    /// The reason that holds the requirement back, and when it ends.
+    func waiting(_ html: inout HTML, _ version: VersionStatus) {
         guard let wait = version.wait else { return }
-        html.tag("div", [.class(wait.state == .halted ? "notice bad" : "notice")]) { html in
+        html.tag("div", [.class(wait.isHalted ? "notice bad" : "notice")]) { html in
             html.tag("p") { html in
                 html.tag("strong", text: say("Held by the gate") + ": ")
                 html.tag("span", [.named("lang", "en")]) { $0.foreign(wait.reason) }
             }
-            if let at = wait.opensAt {
+            if let at = wait.end {
                 html.tag("p") { html in
                     html.text(say("Opens at") + " ")
                     html.time(at)
@@ -141,7 +141,7 @@ extension View {
             }
             html.tag(
                 "p", [.class("remedy")],
-                text: wait.opensAt == nil
+                text: wait.end == nil
                     ? say("Release begins it now, whatever the store offers.")
                     : say("It begins by itself when its time has come. Release begins it now."))
         }

@@ -8,9 +8,10 @@ import WireFormat
 struct RaiseForm {
     var fields: FormFields
 
-    static let names: [StaticString] = [
-        "required", "latest", "blocked", "minimumOs", "requiredFrom", "downloadUrl", "message", "telephones",
-    ]
+    static let names: [StaticString] =
+        [
+            "required", "latest", "blocked",
+        ] + RequirementField.allCases.map(\.name) + ["downloadUrl", "message", "telephones"]
 
     /// The body as in CONTRACT, "A bump's body", so that the same checks and error texts apply.
     ///

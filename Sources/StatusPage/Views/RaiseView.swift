@@ -41,10 +41,7 @@ extension View {
         field(&html, say("Required version"), "required", say("Users of older versions must upgrade."))
         field(&html, say("Latest version"), "latest", say("Announced at login, not pushed."))
         field(&html, say("Blocked versions"), "blocked", say("Exactly these must be left; several with commas."))
-        field(&html, say("Oldest system"), "minimumOs", say("On which the required version runs."))
-        field(
-            &html, say("Required from"), "requiredFrom",
-            say("A moment with its offset, such as 2026-12-01T09:00:00+08:00."))
+        for term in RequirementField.allCases { field(&html, say(term.label), term.name, say(term.hint)) }
         field(&html, say("Download address"), "downloadUrl", say("Empty: that of the configuration."))
         field(&html, say("Message"), "message", say("Empty: that of the configuration."))
         field(&html, say("Canary"), "telephones", say("Phone numbers of the users who get it first; empty: everybody."))
@@ -85,8 +82,8 @@ extension View {
             for warning in planned.warnings {
                 html.tag("p", [.class("notice"), .named("lang", "en")]) { $0.foreign(warning) }
             }
-            if let gate = report.gate, !gate.isOpen {
-                html.tag("p", [.class("notice"), .named("lang", "en")]) { $0.foreign(gate.reason) }
+            if let wait = report.wait {
+                html.tag("p", [.class("notice"), .named("lang", "en")]) { $0.foreign(wait.reason) }
             }
             planFacts(&html, report)
             html.tag("h2", text: say("Devices that would get no push"))

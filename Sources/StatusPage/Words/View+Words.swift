@@ -76,19 +76,7 @@ extension View {
 
     /// A person's remedy for a campaign that does not move; nil where it moves, is over, or no act helps.
     func remedy(_ status: CampaignStatus) -> String? {
-        switch status.wait {
-        case .store: say("It begins by itself as soon as the store offers the version. Release begins it now.")
-        case .time: say("It begins by itself when its time has come. Release begins it now.")
-        case .lostStore: say("Put the store back into the configuration, or Release.")
-        case .pause: say("Resume sends what is left.")
-        case .approval: say("A wave is done, as planned. Resume begins the next one.")
-        case .fault: say("Mend what the reason names, then Resume. Nothing is sent before.")
-        case .hours: say("It goes on by itself. Resume with “whatever the hour” sends at once.")
-        case .canary, .release:
-            say("It goes to the named users alone. Release sends it to %.", words(Rollout(status.record).next))
-        case .wave: say("The next wave begins when its time has come. Release begins it now.")
-        case .past, .noRoute, .service, .retries, nil: nil
-        }
+        status.wait?.kind.remedy.map { say($0, words(Rollout(status.record).next)) }
     }
 
     /// A sentence about what an act does; `CampaignEffect.words` is the English of other faces.

@@ -27,7 +27,7 @@ package enum RequirementTable {
         static let columns: SQL = """
             r.kind, r.version, r.state, r.id, r.build, r.reach, r.gated, r.changed_by, r.changed_via, r.changed_at, r.released,
                 r.download_url, r.message, r.messages, r.canary, r.asked_at, r.in_force_at, r.in_force_by, r.reason, r.stages,
-                r.required_from, r.minimum_os
+                \(RequirementField.allCases.map { "r.\($0.sql)" })
             """
 
         /// nil where a column holds a value that the schema does not allow.
@@ -49,7 +49,7 @@ package enum RequirementTable {
             (requirement.askedAt, requirement.inForceAt) = (row.time(), row.optionalTime())
             (requirement.inForceBy, requirement.reason) = (row.optionalText(), row.optionalText())
             requirement.stages = stages(row.optionalText())
-            (requirement.requiredFrom, requirement.minimumOS) = (row.optionalTime(), row.version())
+            requirement.terms = row.terms()
             return requirement
         }
     }
@@ -104,12 +104,14 @@ package enum RequirementTable {
             """
             UPDATE requirement SET state = ?, reach = ?, gated = ?, released = ?, build = ?, download_url = ?, message = ?,
                 canary = ?, in_force_at = ?, in_force_by = ?, reason = ?, changed_by = ?, changed_via = ?, changed_at = ?,
-                stages = ?, required_from = ?, minimum_os = ?, messages = ?
+                stages = ?, messages = ?, \(RequirementField.allCases.map { "\($0.sql) = ?" })
             WHERE id = ?
-            """, row.state, row.reach, row.isGated, row.isReleased, row.build, row.downloadURL, row.message?.text,
-            row.canary.map { Int64($0.count) }, row.inForceAt, row.inForceBy, row.reason, row.changed.by,
-            row.changed.via, row.changed.at, stages(row.stages), row.requiredFrom, row.minimumOS,
-            row.message.flatMap(StoredText.written), row.id)
+            """,
+            values: [
+                row.state, row.reach, row.isGated, row.isReleased, row.build, row.downloadURL, row.message?.text,
+                row.canary.map { Int64($0.count) }, row.inForceAt, row.inForceBy, row.reason, row.changed.by,
+                row.changed.via, row.changed.at, stages(row.stages), row.message.flatMap(StoredText.written),
+            ] + row.terms.parameters + [row.id])
     }
 
     private static func insert(_ row: Requirement, of app: AppKey, _ connection: some SQLConnection) throws -> Int64 {
@@ -118,13 +120,17 @@ package enum RequirementTable {
             """
             INSERT INTO requirement (app, platform, kind, version, version_key, build, state, reach, gated, released,
                 download_url, message, canary, asked_at, in_force_at, in_force_by, reason, changed_by, changed_via, changed_at, stages,
-                required_from, minimum_os, messages)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
-            """, app.app, app.platform, row.kind.rawValue, row.version, row.version.sortKey, row.build, row.state,
-            row.reach, row.isGated, row.isReleased, row.downloadURL, row.message?.text,
-            row.canary.map { Int64($0.count) },
-            row.askedAt, row.inForceAt, row.inForceBy, row.reason, row.changed.by, row.changed.via, row.changed.at,
-            stages(row.stages), row.requiredFrom, row.minimumOS, row.message.flatMap(StoredText.written))
+                messages, \(RequirementField.allCases.map(\.sql)))
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+                \(RequirementField.allCases.map { _ in "?" })) RETURNING id
+            """,
+            values: [
+                app.app, app.platform, row.kind.rawValue, row.version, row.version.sortKey, row.build, row.state,
+                row.reach, row.isGated, row.isReleased, row.downloadURL, row.message?.text,
+                row.canary.map { Int64($0.count) }, row.askedAt, row.inForceAt, row.inForceBy, row.reason,
+                row.changed.by, row.changed.via, row.changed.at, stages(row.stages),
+                row.message.flatMap(StoredText.written),
+            ] + row.terms.parameters)
     }
 
     private static func name(_ telephones: [String], _ id: Int64, _ connection: some SQLConnection) throws {
@@ -148,7 +154,7 @@ package enum RequirementTable {
         let events = try connection.all(
             """
             SELECT e.requirement_id, e.state, e.reach, e.build, e.download_url, e.message, e.messages, e.in_force_at,
-                e.in_force_by, e.reason, e.by, e.via, e.at, e.required_from, e.minimum_os
+                e.in_force_by, e.reason, e.by, e.via, e.at, \(RequirementField.allCases.map { "e.\($0.sql)" })
             FROM requirement_event AS e JOIN requirement AS r ON r.id = e.requirement_id
             WHERE r.app = ? AND r.platform = ? ORDER BY e.id
             """, app.app, app.platform
@@ -164,7 +170,7 @@ package enum RequirementTable {
             (requirement.inForceAt, requirement.inForceBy) = (row.optionalTime(), row.optionalText())
             requirement.reason = row.optionalText()
             requirement.changed = Signature(by: row.text(), via: row.text(), at: row.time())
-            (requirement.requiredFrom, requirement.minimumOS) = (row.optionalTime(), row.version())
+            requirement.terms = row.terms()
             return requirement
         }
         var now: [Int64: Requirement] = [:]

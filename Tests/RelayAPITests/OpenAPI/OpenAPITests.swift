@@ -113,6 +113,7 @@ struct OpenAPITests {
         ("Notification", ["properties", "state"], NotificationRecord.State.allCases.map(\.rawValue)),
         ("LogLevel", ["properties", "level"], LogLevel.allCases.map(\.name)),
         ("NewToken", ["properties", "scopes", "items"], Scope.allCases.map(\.rawValue)),
+        ("Wait", ["properties", "reason"], Wait.Kind.allCases.map(\.rawValue)),
     ]
 
     @Test("words that the program knows are those of the document", arguments: knownWords)
