@@ -28,7 +28,11 @@ struct LanguageTests {
             let text = try String(contentsOf: file, encoding: .utf8)
             for found in text.matches(of: /say\(\s*"([^"]*)"/) { keys.insert(String(found.1)) }
         }
-        return keys
+        // The sentences that the page has in common with the API and the commands.
+        let effects = root.deletingLastPathComponent().appending(path: "RelayStore/Requirements/CampaignEffect.swift")
+        let sentences = try String(contentsOf: effects, encoding: .utf8).matches(of: /Sentence\(\s*"([^"]*)"/)
+        #expect(sentences.count > 10)
+        return keys.union(sentences.map { String($0.1) })
     }
 
     @Test("every text of the page has its Chinese, with as many values")
