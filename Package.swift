@@ -342,7 +342,7 @@ let package = Package(
                 "ClientCommands", "RelayDaemon", "Demo", "Configuration", "Terminal", "RelayAPI", "HTTPServer",
                 "Notifications", "VersionSources", "FanOut", "Signing", "RelayStore", "TestStores", "Telemetry",
                 "WireFormat", "RelayEngine", "UpgradeRules", "CommandTranscript", "TestPeers", "StoreConformance",
-                "PushSimulator", "StatusPage", "CurlTransport", "Registry",
+                "PushSimulator", "StatusPage", "CurlTransport", "Registry", "Threading",
             ], exclude: ["Transcripts"]),
         tests(
             "DemoTests",

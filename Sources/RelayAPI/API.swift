@@ -79,7 +79,7 @@ package final class API: RequestHandler {
                 "user-agent", "cookie", "host", "origin", "sec-fetch-site", "x-form-token", "x-forwarded-proto",
                 "last-event-id", "content-encoding", "forwarded",
             ]
-            + WebhookHeaders.all + enforceHeaders.all
+            + ActedFor.fields + WebhookHeaders.all + enforceHeaders.all
     }
 
     package func handle(_ head: RequestHead) -> any HandledRequest { RequestContext(head, self) }
@@ -146,8 +146,8 @@ package final class API: RequestHandler {
         if route.right != .nothing, head.door != .control, let fall = store.membership.memory.fall { throw fall.error }
         let caller = try Rights.caller(
             for: route.right, app: path.app.isEmpty ? nil : path.app, door: head.door, user: head.user,
-            peer: head.peer, authorization: head.headers["authorization"], session: { try session(of: head) },
-            look: token)
+            peer: head.peer, authorization: head.headers["authorization"],
+            person: { ActedFor { head.headers[$0] } }, session: { try session(of: head) }, look: token)
         if caller.session == nil, let token = caller.token { uses.note(.token(token), at: now()) }
         if caller.session != nil, !["GET", "HEAD"].contains(route.method) {
             try checkOrigin(of: head, isForm: route.answer.isForm, caller)

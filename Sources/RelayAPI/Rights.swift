@@ -2,6 +2,8 @@
 import HTTPServer
 package import RelayStore
 import Signing
+import Threading
+import WireFormat
 
 /// The right that a route requires of its caller (CONTRACT, "right").
 package enum Right: Hashable, Sendable {
@@ -50,9 +52,17 @@ package struct Caller: Hashable, Sendable {
     package static let anonymous = Caller(actor: Principal("anonymous", .token, via: "api"), apps: [], scopes: [])
     static let webhook = Caller(actor: Principal("webhook", .webhook, via: "webhook"))
 
-    /// - Parameter user: the user of the process at the other end; nil where the system does not report it.
-    static func operatorOnSocket(user: UInt32?) -> Caller {
-        Caller(actor: .operator(user.map(SystemUser.shown) ?? "operator"))
+    /// - Parameters:
+    ///   - user: the user of the process at the other end; nil where the system does not report it.
+    ///   - person: the person for whom it says that it acts.
+    static func operatorOnSocket(user: UInt32?, for person: ActedFor? = nil) throws -> Caller {
+        let own = user.map(SystemUser.shown) ?? "operator"
+        guard let person, user == 0 || !person.isLogin else { return Caller(actor: .operator(own)) }
+        guard user == 0 else { throw Rights.forbidden("\(ActedFor.rootAlone); this process runs as \(own)", nil) }
+        if let fault = person.fault {
+            throw ProblemDetails(400, "the name of the person that root acts for \(fault)")
+        }
+        return Caller(actor: .operator("\(own) for \(person.name)"))
     }
 }
 
@@ -63,17 +73,25 @@ enum Rights {
     ///   - app: the app of the path; nil where the path has none.
     ///   - user: the user of the process at the other end of the control socket.
     ///   - peer: the address that the request comes from.
+    ///   - person: reads the person for whom the caller says that it acts.
     ///   - session: finds the session of the request's cookie, if it has one.
     ///   - look: finds the token with a SHA-256.
     static func caller(
         for right: Right, app: String? = nil, door: Door, user: UInt32? = nil, peer: PeerAddress = .none,
-        authorization: String?, session: () throws -> (SessionSecret, LiveSession)? = { nil },
+        authorization: String?, person: () -> ActedFor? = { nil },
+        session: () throws -> (SessionSecret, LiveSession)? = { nil },
         look: ([UInt8]) throws -> AccessToken?
     ) throws -> Caller {
         if right == .signature { return .webhook }
         // The user's name is not looked up for an open route.
-        if door == .control { return .operatorOnSocket(user: right == .nothing ? nil : user) }
+        if door == .control {
+            return right == .nothing
+                ? try .operatorOnSocket(user: nil) : try .operatorOnSocket(user: user, for: person())
+        }
         if right == .nothing { return .anonymous }
+        if person()?.isLogin == false {
+            throw forbidden("\(ActedFor.rootAlone); here the API token is the name", nil)
+        }
         if authorization == nil, let (secret, live) = try session() {
             var caller = Caller(
                 actor: Principal(live.session.actor, .session, via: "page", from: peer.description))

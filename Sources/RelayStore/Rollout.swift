@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
+import UpgradeRules
 
 /// The way on which a campaign reaches its users: a canary, waves, and then everybody. Every face takes its words from here. Pure.
 package struct Rollout: Hashable, Sendable {
@@ -15,7 +16,7 @@ package struct Rollout: Hashable, Sendable {
         /// In a sentence: "5 % of the users".
         package var words: String {
             switch self {
-            case .canary(let numbers): "the canary of \(numbers) phone number\(numbers == 1 ? "" : "s")"
+            case .canary(let numbers): "the canary of \(Counted.text(numbers, "phone number"))"
             case .share(let parts): "\(WavePlan.percentText(parts)) % of the users"
             case .everybody: "everybody"
             }

@@ -126,7 +126,7 @@ public struct LaunchGateAdvice: Hashable, Sendable {
         var parts = sorted.prefix(10).map { seen in
             seen.devices == 0
                 ? "\(seen.version) (the latest)"
-                : "\(seen.version) (\(seen.devices) device\(seen.devices == 1 ? "" : "s"))"
+                : "\(seen.version) (\(Counted.text(seen.devices, "device")))"
         }
         if versions.count > 10 { parts.append("\(versions.count - 10) other versions") }
         return parts.joined(separator: ", ")

@@ -241,7 +241,7 @@ import Testing
             .replacing(/127\.0\.0\.1(:| port )\d+/, with: "127.0.0.1:PORT")
             .replacing(/\b[0-9a-f]{12}\b/, with: "ID").replacing(/after \d+ ms/, with: "after N ms")
             .replacing(/for \d+ s\b/, with: "for N s").replacing(/uid \d+/, with: "uid N")
-            .replacing(/by [a-z_][a-z0-9_-]* \(uid N\)/, with: "by root (uid N)")
+            .replacing(/by [a-z_][a-z0-9_-]* \(uid N\)( for [a-z_][a-z0-9_-]* \(uid N\))?/, with: "by root (uid N)")
     }
 
     @Test func whatIsSaidInEachTrouble() throws {

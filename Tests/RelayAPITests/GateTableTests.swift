@@ -6,6 +6,7 @@ import RelayStore
 import Synchronization
 import Telemetry
 import Testing
+import Threading
 import UpgradeRules
 import WireFormat
 

@@ -10,6 +10,7 @@ import StoreConformance
 import Synchronization
 import TestPeers
 import Testing
+import Threading
 import UpgradeRules
 import VersionSources
 import WireFormat

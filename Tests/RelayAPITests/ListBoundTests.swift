@@ -277,7 +277,7 @@ struct ListBoundTests {
         "UpgradeRules/Languages/LanguageAlias.swift": "a tag, or a range of a member of 128 bytes",
         "UpgradeRules/Languages/LanguageTag.swift": "a tag of `maximumLength`",
         "UpgradeRules/Languages/LanguageRanges.swift": "a member of 128 bytes",
-        "StatusPage/Words/Say.swift": "the page's own texts",
+        "WireFormat/TextPattern.swift": "the program's own patterns",
         "VersionSources/SourceFigures.swift": "a source's own name",
     ]
 

@@ -5,6 +5,7 @@ import OwnThread
 import RelayStore
 import Synchronization
 import Testing
+import Threading
 
 @testable import HTTPServer
 @testable import RelayAPI

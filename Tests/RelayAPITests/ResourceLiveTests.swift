@@ -10,6 +10,7 @@ import SeedApps
 import StoreConformance
 import Synchronization
 import Testing
+import Threading
 import UpgradeRules
 import VersionSources
 import WireFormat

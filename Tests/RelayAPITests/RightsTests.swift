@@ -3,6 +3,8 @@ import RelayEngine
 import RelayStore
 import Signing
 import Testing
+import Threading
+import WireFormat
 
 @testable import HTTPServer
 @testable import RelayAPI
@@ -48,6 +50,46 @@ struct RightsTests {
     @Test("the scheme is case-insensitive")
     func scheme() {
         #expect(Self.status(.scope(.status), authorization: "bearer urt_good", scopes: [.status]) == 200)
+    }
+
+    /// FAULTS 2.10: every link of `upgrade-relay page` was "root (uid 0)".
+    @Test("root names the person that it acts for, and nobody else does")
+    func person() throws {
+        func name(user: UInt32?, _ person: ActedFor?, right: Right = .operatorOnly) throws -> String {
+            try Rights.caller(
+                for: right, door: .control, user: user, authorization: nil, person: { person }, look: { _ in nil }
+            ).actor.name
+        }
+        func refusal(_ body: () throws -> Void) -> ProblemDetails? {
+            do {
+                try body()
+                return nil
+            } catch {
+                return error as? ProblemDetails
+            }
+        }
+        let (alice, login) = (ActedFor("alice", isLogin: false), ActedFor("bob (uid 1007)", isLogin: true))
+        let root = SystemUser.shown(0)
+        #expect(try name(user: 0, nil) == root)
+        #expect(try name(user: 0, alice) == "\(root) for alice")
+        #expect(try name(user: 0, login) == "\(root) for bob (uid 1007)")
+        #expect(try name(user: 0, ActedFor("李雷", isLogin: false)) == "\(root) for 李雷")
+        // A login is no claim of a person, and is not refused: a process may be root in its own namespace alone.
+        #expect(try name(user: 4_000_000, login) == "uid 4000000")
+        for user in [4_000_000, nil] as [UInt32?] {
+            let refused = refusal { _ = try name(user: user, alice) }
+            #expect(refused?.status == 403)
+            #expect(refused?.detail.hasPrefix(ActedFor.rootAlone) == true)
+        }
+        for bad in ["", "a\nb", "a\u{202E}b", String(repeating: "x", count: 65)] {
+            #expect(refusal { _ = try name(user: 0, ActedFor(bad, isLogin: false)) }?.status == 400, "\(bad)")
+        }
+        let onNetwork = refusal {
+            _ = try Rights.caller(
+                for: .scope(.status), door: .network, user: nil, authorization: "Bearer urt_good", person: { alice },
+                look: { _ in nil })
+        }
+        #expect(onNetwork?.status == 403)
     }
 
     @Test("the control socket is for root, the daemon's user, and the socket's group")

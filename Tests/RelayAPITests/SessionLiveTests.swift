@@ -209,6 +209,20 @@ struct SessionLiveTests {
         #expect(try sessions.all().isEmpty, "idle ones are over")
     }
 
+    @Test("the session of root's link is the person's, and another user cannot name one")
+    func person() throws {
+        let bench = try Bench(hasPage: true)
+        let named = ActedFor("alice", isLogin: false).field
+        let answer = try bench.ask("POST", "/v1/session/link", headers: [(named.name, named.value)])
+        guard geteuid() == 0 else {
+            #expect(answer.status == 403)
+            return
+        }
+        let link = try #require(answer.text("path")?.split(separator: "/").last)
+        _ = try bench.server.api.sessions.follow(link: String(link))
+        #expect(try bench.ask("GET", "/v1/sessions").text("items", "0", "name") == "root (uid 0) for alice")
+    }
+
     @Test("a look at a link does not use it up")
     func looks() throws {
         let bench = try Bench()

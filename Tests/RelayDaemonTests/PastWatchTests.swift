@@ -46,6 +46,24 @@ import Testing
         #expect(told.now.count == 3)
     }
 
+    /// After a failover the watch's look began, a commit found the fall, and the look ended it: `store accept` had nothing to accept.
+    @Test func `A look that began before the fall was found does not end it`() throws {
+        let memory = Watched<StoreMemory?>(nil)
+        let store = try openStore(
+            "\(try TestFolder.make())/relay.db",
+            onEnter: {
+                // A commit finds it while the look is on its way to the store.
+                memory.now?.fell(to: nil)
+                memory.change { $0 = nil }
+            })
+        try store.lookBack()
+        memory.change { $0 = store.membership.memory }
+        #expect(throws: StoreError.self) { try store.lookBack() }
+        #expect(store.membership.memory.hasFallen)
+        try store.lookBack()
+        #expect(!store.membership.memory.hasFallen)
+    }
+
     @Test func `A fall that is found before there are receivers is told to them`() {
         let watch = watch()
         watch.begin()

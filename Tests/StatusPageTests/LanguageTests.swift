@@ -32,7 +32,11 @@ struct LanguageTests {
         }
         keys.formUnion(Wait.Kind.allCases.compactMap { $0.remedy?.description })
         for field in RequirementField.allCases { keys.formUnion([field.label.description, field.hint.description]) }
-        return keys
+        // The sentences that the page has in common with the API and the commands.
+        let effects = root.deletingLastPathComponent().appending(path: "RelayStore/Requirements/CampaignEffect.swift")
+        let sentences = try String(contentsOf: effects, encoding: .utf8).matches(of: /Sentence\(\s*"([^"]*)"/)
+        #expect(sentences.count > 10)
+        return keys.union(sentences.map { String($0.1) })
     }
 
     @Test("every text of the page has its Chinese, with as many values")

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
+import Glibc
 import Synchronization
 package import Terminal
+import Threading
 import WireFormat
 
 /// The way to the daemon, for every command that uses its API.
@@ -21,6 +23,8 @@ package struct ConnectionOptions: Sendable {
     let deviceToken: String?
     /// How long to wait for the daemon's first answer; nil: one attempt.
     private let wait: Duration?
+    /// The person for whom root acts at the socket; nil: the process acts for its own user.
+    private let person: ActedFor?
     private let arguments: ParsedArguments
     /// The warning about an unusable configuration; written once, however many clients are made.
     private let warning = Warning()
@@ -44,6 +48,10 @@ package struct ConnectionOptions: Sendable {
         if let address, !address.hasPrefix("http://"), !address.hasPrefix("https://") {
             throw UsageError("--url: \"\(address)\" is not an HTTP address; one such as http://127.0.0.1:8480")
         }
+        if address != nil, arguments.value("as") != nil {
+            throw UsageError("--as goes with the control socket; with --url the API token is the name")
+        }
+        person = try ActedFor.find(named: arguments.value("as"), user: geteuid(), login: SystemUser.login)
         if arguments.value("ca") != nil, address?.hasPrefix("https://") != true {
             throw UsageError("--ca goes with --url https://…")
         }
@@ -73,7 +81,7 @@ package struct ConnectionOptions: Sendable {
         if let remark = socket.remark, !isJSON, !isSilent, warning.isFirst() {
             context.console.writeError("warning: \(DisplayWidth.sanitised(remark))\n")
         }
-        return CurlAPITransport(socket: socket.path, remark: isJSON ? socket.remark : nil)
+        return CurlAPITransport(socket: socket.path, remark: isJSON ? socket.remark : nil, for: person)
     }
 
     /// The API's token, from `--token` or its variable.

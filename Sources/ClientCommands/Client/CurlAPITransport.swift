@@ -3,6 +3,7 @@ import CurlTransport
 import Glibc
 import Terminal
 import Threading
+package import WireFormat
 
 /// The API over the control socket or over HTTP, by libcurl.
 package struct CurlAPITransport: APITransport {
@@ -10,15 +11,20 @@ package struct CurlAPITransport: APITransport {
     /// Scheme, host and port, without a slash at the end.
     private let base: String
     private let token: String?
+    /// The person for whom root acts at the socket.
+    private let person: ActedFor?
     private let hint: String
     private var isSocket: Bool { client.unixSocket != nil }
 
-    /// - Parameter remark: added to the hint where the daemon is not reachable.
-    package init(socket: String, remark: String? = nil) {
+    /// - Parameters:
+    ///   - remark: added to the hint where the daemon is not reachable.
+    ///   - person: the person for whom root acts.
+    package init(socket: String, remark: String? = nil, for person: ActedFor? = nil) {
         client = HTTPClient(unixSocket: socket)
         // With a unix socket the host only fills the Host field.
         base = "http://relay"
         token = nil
+        self.person = person
         hint = Self.socketHint(socket) + (remark.map { "; \($0)" } ?? "")
     }
 
@@ -26,6 +32,7 @@ package struct CurlAPITransport: APITransport {
         client = HTTPClient(to: .relay, egress: Egress(trustedCertificates: trustedCertificates))
         base = url.hasSuffix("/") ? String(url.dropLast()) : url
         self.token = token
+        person = nil
         hint = "is the daemon running, and does it listen at \(url)?"
     }
 
@@ -76,6 +83,7 @@ package struct CurlAPITransport: APITransport {
         var converted = HTTPRequest(request.method, base + request.path)
         converted.headers.append((name: "accept", value: request.accept))
         if let token { converted.headers.append((name: "authorization", value: "Bearer \(token)")) }
+        if let person { converted.headers.append(person.field) }
         if let type = request.contentType { converted.headers.append((name: "content-type", value: type)) }
         for (name, value) in request.headers.sorted(by: { $0.key < $1.key }) {
             converted.headers.append((name: name, value: value))

@@ -38,6 +38,7 @@ package struct Problem: Sendable {
             switch status {
             case 401: "give a valid --token, or use the control socket on the relay's own machine"
             case 403 where detail?.hasPrefix("the control socket") == true: SocketAccess.ways
+            case 403 where detail?.hasPrefix(ActedFor.rootAlone) == true: nil
             case 403: "the token lacks the right; \"upgrade-relay tokens list\" shows what each may do"
             default: nil
             }

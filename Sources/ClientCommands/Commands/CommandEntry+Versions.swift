@@ -135,7 +135,7 @@ extension CommandEntry {
         if !version.shown(.waitingReason).isEmpty { fields.append(("waiting", version.shown(.waitingReason))) }
         for block in version.list(.blocks) { fields.append(("blocked", BlockText.words(block))) }
         if !isForEverybody, let telephones = version[.telephones]?.array {
-            fields.append(("canary", "\(telephones.count) phone number\(telephones.count == 1 ? "" : "s")"))
+            fields.append(("canary", Quantity.count(Int64(telephones.count), "phone number")))
         }
         let history = version.list(.history)
         guard !history.isEmpty else { return TextTable.fields(fields) + version.warnings }

@@ -41,7 +41,7 @@ enum NotificationText {
         case .waitsLong: return "has been waiting for a day\(why)"
         case .running:
             if campaign.isCanary { return "is in force for \(canary(campaign)); \(id) sends to them" }
-            return "is being sent to \(devices(counts.audience)) (\(id))"
+            return "is being sent to \(Counted.text(counts.audience, "device")) (\(id))"
         case .paused: return "\(id) is paused\(why)"
         case .suspended: return "\(id) stands still\(why)"
         case .completed: return "\(id) is done: \(outcome(campaign))"
@@ -84,9 +84,6 @@ enum NotificationText {
     }
 
     private static func canary(_ campaign: CampaignRecord) -> String {
-        let count = campaign.requirement.canary?.count ?? 0
-        return "\(count) phone number\(count == 1 ? "" : "s")"
+        Counted.text(campaign.requirement.canary?.count ?? 0, "phone number")
     }
-
-    private static func devices(_ count: Int64) -> String { "\(count) device\(count == 1 ? "" : "s")" }
 }

@@ -6,8 +6,8 @@ import WireFormat
 extension API {
     func storeStatus() throws -> Response {
         let status = try store.status()
-        let mark = try store.mark()
-        return .json(200, StoreDocument.json(of: status, mark: mark, seen: store.membership.memory.fall?.seen))
+        let fall = try store.fallNow()
+        return .json(200, StoreDocument.json(of: status, mark: try store.mark(), seen: fall?.seen))
     }
 
     /// Accepts a store that went back, on a person's word and with the marks that the person was shown.

@@ -19,3 +19,15 @@ package protocol PastStore: NodeStore {
     /// - Throws: `StoreError`, `.refused`, where the store has not fallen, or is not as was shown.
     func accept(_ word: StoreWord, by signature: Signature) throws -> StoreMark
 }
+
+extension PastStore {
+    /// Whether the store went back, by a look of its own: nothing else may have looked since. nil: it holds what was seen of it.
+    package func fallNow() throws -> StoreFall? {
+        do {
+            try lookBack()
+            return nil
+        } catch let error as StoreError where error.code == .wentBack {
+            return membership.memory.fall
+        }
+    }
+}

@@ -8,6 +8,8 @@ package final class StoreMemory: Sendable {
     private struct State {
         var seen: StoreMark?
         var fall: StoreFall?
+        /// The number of falls that were found.
+        var falls: Int64 = 0
         var fell: @Sendable (StoreFall) -> Void = { _ in }
     }
 
@@ -22,6 +24,15 @@ package final class StoreMemory: Sendable {
 
     /// One more with each fall that is over: work that was begun before it does not go on.
     package var epoch: Int64 { liftings.load(ordering: .acquiring) }
+
+    /// The knowledge with which a look at the store begins.
+    package struct Known: Sendable {
+        /// nil: nothing was seen yet.
+        package let seen: StoreMark?
+        fileprivate let falls: Int64
+    }
+
+    package var known: Known { state.withLock { Known(seen: $0.seen, falls: $0.falls) } }
 
     /// nil: nothing was seen yet.
     package var seen: StoreMark? { state.withLock { $0.seen } }
@@ -67,6 +78,7 @@ package final class StoreMemory: Sendable {
             let seen = state.seen ?? StoreMark(identity: "", decision: 0, sign: "")
             let fall = StoreFall(seen: state.fall?.seen ?? seen, found: found ?? state.fall?.found)
             state.fall = fall
+            if isNews { state.falls += 1 }
             isFallen.store(true, ordering: .releasing)
             return (fall, isNews ? state.fell : nil)
         }
@@ -76,11 +88,13 @@ package final class StoreMemory: Sendable {
 
     /// Notes that the store is the right one again, or that a person has accepted it.
     ///
+    /// - Parameter known: the knowledge with which the look began that found the store right: a fall that was found since then is not
+    ///   over. nil: a person has accepted the store.
     /// - Returns: whether it had fallen.
     @discardableResult
-    package func rises(to mark: StoreMark) -> Bool {
+    package func rises(to mark: StoreMark, since known: Known? = nil) -> Bool {
         state.withLock { state in
-            guard state.fall != nil else { return false }
+            guard state.fall != nil, known.map({ $0.falls == state.falls }) ?? true else { return false }
             (state.seen, state.fall) = (mark, nil)
             liftings.wrappingAdd(1, ordering: .acquiringAndReleasing)
             isFallen.store(false, ordering: .releasing)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import UpgradeRules
+import WireFormat
 
 /// One effect of a person's act on a campaign, as the question before the act says it: what is sent, to how many, and what stays. Pure.
 package enum CampaignEffect: Hashable, Sendable {
@@ -22,31 +23,74 @@ package enum CampaignEffect: Hashable, Sendable {
     /// The requirement stays in force for everybody.
     case stays(UpgradeTarget)
 
-    /// A sentence in English.
-    package var words: String {
-        func count(_ devices: Int64) -> String { "\(devices) device\(devices == 1 ? "" : "s")" }
-        return switch self {
-        case .stops: "Nothing more is sent until a person resumes it. Pushes on their way arrive."
-        case .goesOn(let devices): "The \(count(devices)) that are left are sent to."
-        case .beginsWave(let number, let all, let step): "Wave \(number) of \(all) begins: it goes to \(step.words)."
+    /// A sentence in English with a place, "%", for each of its values. A face that speaks another language, or has other names for
+    /// the values, puts its own there.
+    package struct Sentence: Sendable {
+        package enum Value: Hashable, Sendable {
+            case text(String)
+            case devices(Int64)
+            case step(Rollout.Step)
+            /// The act that ends a requirement.
+            case end(of: UpgradeTarget)
+
+            fileprivate var words: String {
+                switch self {
+                case .text(let text): text
+                case .devices(let count): Counted.text(count, "device")
+                case .step(let step): step.words
+                case .end(let target): target.isBlock ? "\"version unblock\"" : "\"version withdraw\""
+                }
+            }
+        }
+
+        package let pattern: StaticString
+        package let values: [Value]
+
+        fileprivate init(_ pattern: StaticString, _ values: Value...) {
+            (self.pattern, self.values) = (pattern, values)
+        }
+    }
+
+    package var sentence: Sentence {
+        switch self {
+        case .stops: Sentence("Nothing more is sent until a person resumes it. Pushes on their way arrive.")
+        case .goesOn(1): Sentence("The % that is left is sent to.", .devices(1))
+        case .goesOn(let devices): Sentence("The % that are left are sent to.", .devices(devices))
+        case .beginsWave(let number, let all, let step):
+            Sentence(
+                "Wave % of % begins: it goes to %.", .text(String(number)), .text(String(all)), .step(step))
         case .comesIntoForce(let target):
             target.isBlock
-                ? "The block of \(target.version) comes into force now, whatever it waits for."
-                : "\(target.version) is required now, whatever it waits for."
-        case .goesTo(let step): "It goes to \(step.words)."
+                ? Sentence("The block of % comes into force now, whatever it waits for.", .text(target.version.text))
+                : Sentence("% is required now, whatever it waits for.", .text(target.version.text))
+        case .goesTo(let step): Sentence("It goes to %.", .step(step))
+        case .triesAgain(1): Sentence("% that was rejected, cancelled or expired: sent to again.", .devices(1))
         case .triesAgain(let devices):
-            "\(count(devices)) that \(devices == 1 ? "was" : "were") rejected, cancelled or expired: sent to again."
-        case .leavesOut(let devices?): "\(count(devices)) \(devices == 1 ? "gets" : "get") no push."
-        case .leavesOut(nil): "Nothing of it is sent."
+            Sentence("% that were rejected, cancelled or expired: sent to again.", .devices(devices))
+        case .leavesOut(1): Sentence("% gets no push.", .devices(1))
+        case .leavesOut(let devices?): Sentence("% get no push.", .devices(devices))
+        case .leavesOut(nil): Sentence("Nothing of it is sent.")
         case .takesBack(let target):
             target.isBlock
-                ? "\(target.version) is no longer blocked."
-                : "\(target.version) is no longer required: what was in force before it is in force again."
+                ? Sentence("% is no longer blocked.", .text(target.version.text))
+                : Sentence(
+                    "% is no longer required: what was in force before it is in force again.",
+                    .text(target.version.text))
         case .stays(let target):
             target.isBlock
-                ? "\(target.version) stays blocked: \"version unblock\" ends that. A retry sends what is left out."
-                : "\(target.version) stays required of everybody: \"version withdraw\" takes it back. A retry sends what is left out."
+                ? Sentence(
+                    "% stays blocked: % ends that. A retry sends what is left out.", .text(target.version.text),
+                    .end(of: target))
+                : Sentence(
+                    "% stays required of everybody: % takes it back. A retry sends what is left out.",
+                    .text(target.version.text), .end(of: target))
         }
+    }
+
+    /// The sentence in English, as the API and the commands say it.
+    package var words: String {
+        let sentence = sentence
+        return TextPattern.filled(sentence.pattern.description, sentence.values.map(\.words))
     }
 }
 

@@ -146,11 +146,9 @@ extension Change {
     /// The users that it is for: "everybody", "3 phone numbers", "12.5 percent".
     private static func words(reach row: Requirement) -> String {
         switch row.reach {
-        case 0:
-            let count = row.canary?.count ?? 0
-            return "\(count) phone number\(count == 1 ? "" : "s")"
-        case Requirement.everybody: return "everybody"
-        default: return "\(WavePlan.percentText(row.reach)) percent"
+        case 0: Counted.text(row.canary?.count ?? 0, "phone number")
+        case Requirement.everybody: "everybody"
+        default: "\(WavePlan.percentText(row.reach)) percent"
         }
     }
 }

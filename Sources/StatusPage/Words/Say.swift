@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import WireFormat
 
 extension PageLanguage {
     /// A text of the page in this language. The English text is the key, as with gettext(3); each "%" stands for a value, in
@@ -7,13 +8,7 @@ extension PageLanguage {
     /// Texts of the relay itself (reasons, remedies, errors) are English everywhere, as in the log and the documents.
     func say(_ english: StaticString, _ values: [String] = []) -> String {
         let key = english.description
-        let pattern = self == .chinese ? Self.chineseTexts[key] ?? key : key
-        var (text, rest) = ("", values[...])
-        for part in pattern.split(separator: "%", omittingEmptySubsequences: false).enumerated() {
-            if part.offset > 0 { text += rest.popFirst() ?? "%" }
-            text += part.element
-        }
-        return text
+        return TextPattern.filled(self == .chinese ? Self.chineseTexts[key] ?? key : key, values)
     }
 
     /// A count with its noun: "1 device", "2 devices". Chinese has one form.

@@ -79,29 +79,18 @@ extension View {
         status.wait?.kind.remedy.map { say($0, words(Rollout(status.record).next)) }
     }
 
-    /// A sentence about what an act does; `CampaignEffect.words` is the English of other faces.
+    /// A sentence about what an act does, with the page's names of steps and acts.
     func words(_ effect: CampaignEffect) -> String {
-        switch effect {
-        case .stops: say("Nothing more is sent until a person resumes it. Pushes on their way arrive.")
-        case .goesOn(let count): say("The rest is sent: %.", devices(count))
-        case .beginsWave(let number, let all, let step):
-            say("Wave % of % begins: it goes to %.", String(number), String(all), words(step))
-        case .comesIntoForce(let target): say("It comes into force now, whatever it waits for: %.", name(target))
-        case .goesTo(let step): say("It goes to %.", words(step))
-        case .triesAgain(let count):
-            say("Rejected, cancelled and expired pushes are sent again: %.", devices(count))
-        case .leavesOut(let count?): say("Pending pushes are not sent: %.", devices(count))
-        case .leavesOut(nil): say("Nothing of it is sent.")
-        case .takesBack(let target):
-            target.isBlock
-                ? say("% is no longer blocked.", target.version.text)
-                : say("% is no longer required: what was in force before it is in force again.", target.version.text)
-        case .stays(let target):
-            target.isBlock
-                ? say("% stays blocked. Retry sends what is left out.", target.version.text)
-                : say(
-                    "% stays required of everybody; Withdraw takes it back. Retry sends what is left out.",
-                    target.version.text)
+        let sentence = effect.sentence
+        return language.say(sentence.pattern, sentence.values.map(word))
+    }
+
+    private func word(_ value: CampaignEffect.Sentence.Value) -> String {
+        switch value {
+        case .text(let text): text
+        case .devices(let count): devices(count)
+        case .step(let step): words(step)
+        case .end(let target): target.isBlock ? say("Unblock %", target.version.text) : say("Withdraw")
         }
     }
 

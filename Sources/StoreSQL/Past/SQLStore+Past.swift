@@ -15,13 +15,15 @@ extension SQLStore {
     package func lookBack() throws -> StoreMark {
         let memory = membership.memory
         // Read before the look, which therefore includes what other relays decide in between.
-        let seen = memory.seen
+        let known = memory.known
         let (found, isHeld) = try readOnce("looking whether the store went back") { connection in
-            try DecisionTable.compare(seen, connection)
+            try DecisionTable.compare(known.seen, connection)
         }
         guard isHeld else { throw memory.fell(to: found) }
-        if memory.rises(to: found) {
+        if memory.rises(to: found, since: known) {
             log(.notice, "the store is worked on again", [("store", found.text)])
+        } else if let fall = memory.fall {
+            throw fall.error
         } else {
             memory.note(found)
         }
@@ -30,7 +32,7 @@ extension SQLStore {
 
     package func accept(_ word: StoreWord, by signature: Signature) throws -> StoreMark {
         let memory = membership.memory
-        guard let fall = memory.fall else {
+        guard let fall = try fallNow() else {
             throw StoreError(.refused, context: "the store did not go back: there is nothing to accept")
         }
         let accepted = try OperatorsHand.$isAtWork.withValue(true) {

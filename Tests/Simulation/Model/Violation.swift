@@ -64,6 +64,10 @@ package enum Promise {
             "VERSIONS"
         ),
         ("inForce.moment", "nobody is forced, and nobody pushed to, before the moment of a requirement", "VERSIONS"),
+        (
+            "inForce.since",
+            "what is in force is given since the moment at which everybody was reached, also after a kill", "CONTRACT"
+        ),
         ("inForce.osTooOld", "nobody is forced to have what does not run on the system of that phone", "VERSIONS"),
         ("inForce.withdrawn", "what was withdrawn is in force nowhere", "DESIGN 1"),
         ("inForce.gate", "a force waits for the store, on every channel", "DESIGN 8"),

@@ -7,6 +7,8 @@ struct Watched {
     var ruled: [Int: World.Ruled] = [:]
     /// By app: the store's change at the last look at its launch document.
     var documented: [Int: Int] = [:]
+    /// By app: the moments that were given as "in force since".
+    var forces: [Int: ForceMoments] = [:]
     /// By the relay's requirement number: what people have decided about it.
     var spoken: [Int64: SpokenWord] = [:]
     /// By requirement: since when its store has shown its rollout as halted, in milliseconds.

@@ -50,6 +50,7 @@ extension World {
                 let isNews = watched.ruled[app]?.told != told
                 watched.ruled[app] = Ruled(change: change, told: told)
                 judgeWords(app, told)
+                judgeForces(app, record)
                 if isNews {
                     judgePage(record, told, app)
                     judgeChecks(app, told, relay)
@@ -59,7 +60,21 @@ extension World {
                 judgeStores(app, told)
                 judgeDocument(app, told, relay)
             }
+            watched.forces[app]?.looked(at: clock.now.wall.milliseconds)
         }
+    }
+
+    /// The moment that `version show` and the API give as "in force since" is that for everybody, not that of a canary or of a first wave.
+    private func judgeForces(_ app: Int, _ record: VersionRecord) {
+        let rows = record.requirements.rows.filter { $0.isForEverybody && $0.kind != .latest }
+        let wrong = watched.forces[app, default: ForceMoments()].look(
+            at: clock.now.wall.milliseconds, isClockRight: !wasClockSet,
+            rows.map { ($0.id, $0.inForceAt?.milliseconds) })
+        guard let wrong, let row = rows.first(where: { $0.id == wrong.requirement }) else { return }
+        model.broke(
+            "inForce.since",
+            "\(row.version) of app \(app) \(row.kind == .blocked ? "is blocked" : "is required") of everybody: \(wrong.why)"
+        )
     }
 
     // MARK: The login check and proxies

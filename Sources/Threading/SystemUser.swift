@@ -8,6 +8,19 @@ package enum SystemUser {
         name(id).map { "\($0) (uid \(id))" } ?? "uid \(id)"
     }
 
+    /// The user who logged in, whatever user this process became by sudo or su since then (proc_pid_loginuid(5)). nil: the process
+    /// comes from no login, as systemd's services do.
+    package static var login: UInt32? {
+        guard let bytes = try? WholeFile.read("/proc/self/loginuid", limit: 64) else { return nil }
+        return login(String(decoding: bytes, as: UTF8.self))
+    }
+
+    /// - Parameter text: what the file holds; "4294967295", which is -1, where there was no login.
+    static func login(_ text: String) -> UInt32? {
+        guard let id = UInt32(text.prefix { $0.isNumber }), id != .max else { return nil }
+        return id
+    }
+
     private static func name(_ id: UInt32) -> String? {
         var entry = unsafe passwd()
         var found: UnsafeMutablePointer<passwd>?

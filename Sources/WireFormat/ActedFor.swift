@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The person for whom root acts at the control socket. The kernel vouches for root alone; the name is root's word.
+package struct ActedFor: Hashable, Sendable {
+    /// The field of a request that names the person in so many words. The relay takes it from root alone.
+    private static let namedField = "upgrade-relay-as"
+    /// The field with the user who logged in. It means nothing unless root sends it: a command cannot know that the relay sees root in it.
+    private static let loginField = "upgrade-relay-login"
+
+    package static let fields = [namedField, loginField]
+
+    /// The beginning of the refusal of a name that another user gives.
+    package static let rootAlone = "root alone, at the control socket, may name the person that it acts for"
+
+    package var name: String
+    /// Whether the system knows it from the login, so that no person gave the name.
+    package var isLogin: Bool
+
+    package init(_ name: String, isLogin: Bool) {
+        self.name = name
+        self.isLogin = isLogin
+    }
+
+    /// Reads a request's fields; nil: it names no person.
+    package init?(_ field: (String) -> String?) {
+        if let name = field(Self.namedField) {
+            self.init(name, isLogin: false)
+        } else if let name = field(Self.loginField) {
+            self.init(name, isLogin: true)
+        } else {
+            return nil
+        }
+    }
+
+    /// The field that carries it.
+    package var field: (name: String, value: String) { (isLogin ? Self.loginField : Self.namedField, name) }
+
+    /// Why the audit trail cannot show this name; nil: it can.
+    package var fault: String? {
+        if name.isEmpty { return "must not be empty" }
+        let count = name.unicodeScalars.count
+        if count > 64 { return "has at most 64 characters; it had \(count)" }
+        return PlainText.fault(in: name, lines: false, joins: false)
+    }
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Texts with places for values.
+package enum TextPattern {
+    /// Puts the values into the places of a pattern, in order. Each "%" is a place; one without a value stays.
+    package static func filled(_ pattern: String, _ values: [String]) -> String {
+        var (text, rest) = ("", values[...])
+        for part in pattern.split(separator: "%", omittingEmptySubsequences: false).enumerated() {
+            if part.offset > 0 { text += rest.popFirst() ?? "%" }
+            text += part.element
+        }
+        return text
+    }
+}
