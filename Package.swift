@@ -20,11 +20,17 @@ let strictWithC = strict + [.strictMemorySafety()]
 
 /// A Debian library behind a module map and a shim header, nothing else.
 func system(_ name: String, pkgConfig: String? = nil, apt: String? = nil) -> Target {
-    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: apt.map { [.apt([$0])] })
+    .systemLibrary(
+        name: name, path: "Sources/C/\(name)", pkgConfig: pkgConfig, providers: apt.map { [.apt([$0])] })
 }
 
-func room(_ name: String, _ dependencies: [Target.Dependency] = [], touchesC: Bool = false) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: touchesC ? strictWithC : strict)
+/// A room of a wing: a folder of `Sources` whose rooms have one subject.
+func room(
+    _ name: String, in wing: String, _ dependencies: [Target.Dependency] = [], touchesC: Bool = false
+) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: "Sources/\(wing)/\(name)",
+        swiftSettings: touchesC ? strictWithC : strict)
 }
 
 /// Every one may let its tests wait: `OwnThread`.
@@ -69,7 +75,7 @@ let package = Package(
         // The rooms, from the door down. Arrows point downwards only.
         command("upgrade-relay", ["RelayDaemon", "Demo", "ClientCommands", "Terminal", "Signing", "Threading"]),
         room(
-            "RelayDaemon",
+            "RelayDaemon", in: "Running",
             [
                 "Configuration", "Terminal", "StatusPage", "RelayAPI", "HTTPServer", "Notifications", "VersionSources",
                 "FanOut", "PushProviders", "HTTP2", "CurlTransport", "Signing", "RelayStore", "StoreDrivers",
@@ -77,111 +83,113 @@ let package = Package(
                 "Threading", "WireFormat", "RelayEngine", "UpgradeRules", "Systemd", "CLinux",
             ], touchesC: true),
         room(
-            "Demo",
+            "Demo", in: "StandIns",
             [
                 "ClientCommands", "Configuration", "Terminal", "HTTPServer", "Signing", "Telemetry", "Threading",
                 "WireFormat", "RelayEngine", "PushSimulator", "PrivatePostgres",
             ], touchesC: true),
         room(
-            "ClientCommands",
+            "ClientCommands", in: "Running",
             [
                 "Configuration", "Terminal", "RelayAPI", "CurlTransport", "Signing", "RelayStore", "Registry",
                 "StoreDrivers", "Telemetry", "Threading", "WireFormat", "RelayEngine", "UpgradeRules",
             ], touchesC: true),
         room(
-            "StoreDrivers",
+            "StoreDrivers", in: "Store",
             ["Configuration", "RelayStore", "RelayStoreSQLite", "RelayStorePostgres", "Telemetry", "Threading"]),
         room(
-            "Configuration",
+            "Configuration", in: "Running",
             [
                 "Terminal", "RelayAPI", "HTTPServer", "VersionSources", "CurlTransport", "Signing", "RelayStore",
                 "Telemetry", "Threading", "WireFormat", "RelayEngine", "UpgradeRules",
             ], touchesC: true),
-        room("Terminal", ["CTexts", "Threading", "WireFormat", "RelayEngine"], touchesC: true),
+        room("Terminal", in: "Running", ["CTexts", "Threading", "WireFormat", "RelayEngine"], touchesC: true),
         room(
-            "StatusPage",
+            "StatusPage", in: "Serving",
             [
                 "RelayAPI", "CPage", "HTTPServer", "RelayStore", "Threading", "WireFormat", "RelayEngine",
                 "UpgradeRules",
             ]),
         room(
-            "RelayAPI",
+            "RelayAPI", in: "Serving",
             [
                 "HTTPServer", "COpenAPI", "Signing", "VersionSources", "RelayStore", "Registry", "Telemetry",
                 "Threading", "WireFormat", "RelayEngine", "UpgradeRules",
             ]),
         room(
-            "HTTPServer",
+            "HTTPServer", in: "Serving",
             [
                 "CLinux", "CGzip", "Signing", "Telemetry", "Threading", "WireFormat", "RelayEngine", "UpgradeRules",
             ], touchesC: true),
         room(
-            "Notifications",
+            "Notifications", in: "Integrations",
             [
                 "CurlTransport", "Signing", "RelayStore", "Telemetry", "Threading", "WireFormat", "RelayEngine",
             ]),
         room(
-            "VersionSources",
+            "VersionSources", in: "Integrations",
             [
                 "CurlTransport", "Signing", "RelayStore", "Telemetry", "Threading", "WireFormat", "RelayEngine",
                 "UpgradeRules", "CLinux",
             ], touchesC: true),
         room(
-            "FanOut",
+            "FanOut", in: "Push",
             [
                 "PushProviders", "HTTP2", "RelayStore", "Telemetry", "Threading", "WireFormat", "RelayEngine",
                 "UpgradeRules",
             ], touchesC: true),
         room(
-            "PushProviders",
+            "PushProviders", in: "Push",
             ["HTTP2", "CurlTransport", "Signing", "Threading", "WireFormat", "RelayEngine", "UpgradeRules"],
             touchesC: true),
         room(
-            "HTTP2",
+            "HTTP2", in: "Push",
             [
                 "CurlTransport", "Telemetry", "Threading", "WireFormat", "RelayEngine", "CNGHTTP2", "CLinux",
             ], touchesC: true),
-        room("CurlTransport", ["Threading", "WireFormat", "CCurl", "COpenSSL"], touchesC: true),
-        room("Signing", ["WireFormat", "RelayEngine", "COpenSSL"], touchesC: true),
+        room("CurlTransport", in: "Base", ["Threading", "WireFormat", "CCurl", "COpenSSL"], touchesC: true),
+        room("Signing", in: "Base", ["WireFormat", "RelayEngine", "COpenSSL"], touchesC: true),
         room(
-            "RelayStoreSQLite",
+            "RelayStoreSQLite", in: "Store",
             [
                 "CSQLite", "CTexts", "StoreSQL", "RelayStore", "Registry", "Telemetry", "Threading", "WireFormat",
                 "RelayEngine",
                 "UpgradeRules",
             ], touchesC: true),
         room(
-            "RelayStorePostgres",
+            "RelayStorePostgres", in: "Store",
             [
                 "CPostgres", "CTexts", "StoreSQL", "RelayStore", "Registry", "Signing", "Telemetry", "Threading",
                 "RelayEngine",
                 "UpgradeRules",
             ],
             touchesC: true),
-        room("StoreSQL", ["RelayStore", "Registry", "Telemetry", "WireFormat", "RelayEngine", "UpgradeRules"]),
-        room("RelayStore", ["WireFormat", "Registry", "RelayEngine", "UpgradeRules"]),
-        room("Registry", ["WireFormat", "RelayEngine"]),
-        room("Telemetry", ["CTexts", "RelayEngine"], touchesC: true),
-        room("Threading", ["RelayEngine", "CLinux"], touchesC: true),
-        room("WireFormat", ["RelayEngine", "UpgradeRules"]),
-        room("RelayEngine", ["UpgradeRules"]),
-        room("UpgradeRules"),
         room(
-            "PushSimulator",
+            "StoreSQL", in: "Store",
+            ["RelayStore", "Registry", "Telemetry", "WireFormat", "RelayEngine", "UpgradeRules"]),
+        room("RelayStore", in: "Store", ["WireFormat", "Registry", "RelayEngine", "UpgradeRules"]),
+        room("Registry", in: "Rules", ["WireFormat", "RelayEngine"]),
+        room("Telemetry", in: "Base", ["CTexts", "RelayEngine"], touchesC: true),
+        room("Threading", in: "Base", ["RelayEngine", "CLinux"], touchesC: true),
+        room("WireFormat", in: "Base", ["RelayEngine", "UpgradeRules"]),
+        room("RelayEngine", in: "Rules", ["UpgradeRules"]),
+        room("UpgradeRules", in: "Rules"),
+        room(
+            "PushSimulator", in: "StandIns",
             [
                 "HTTPServer", "CNGHTTP2", "CLinux", "Signing", "Threading", "WireFormat", "RelayEngine",
             ], touchesC: true),
-        room("PrivatePostgres", ["Threading"], touchesC: true),
-        room("Systemd", ["CSystemd", "Telemetry", "RelayEngine"], touchesC: true),
-        .target(name: "COpenAPI", exclude: ["openapi.json"]),
-        .target(name: "CPage", exclude: ["page.css", "page.js", "icon.svg"]),
+        room("PrivatePostgres", in: "StandIns", ["Threading"], touchesC: true),
+        room("Systemd", in: "Running", ["CSystemd", "Telemetry", "RelayEngine"], touchesC: true),
+        .target(name: "COpenAPI", path: "Sources/C/COpenAPI", exclude: ["openapi.json"]),
+        .target(name: "CPage", path: "Sources/C/CPage", exclude: ["page.css", "page.js", "icon.svg"]),
         .target(
-            name: "CGzip",
+            name: "CGzip", path: "Sources/C/CGzip",
             // Debian builds C so (wiki.debian.org/Hardening); it needs optimisation, and the C library says so without.
             cSettings: [.define("_FORTIFY_SOURCE", to: "2", .when(configuration: .release))],
             linkerSettings: [.linkedLibrary("z")]),
-        .target(name: "CTexts", exclude: ["schema", "postgres"]),
-        .target(name: "CPostgres"),
+        .target(name: "CTexts", path: "Sources/C/CTexts", exclude: ["schema", "postgres"]),
+        .target(name: "CPostgres", path: "Sources/C/CPostgres"),
         system("CLinux"),
         system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
         system("CNGHTTP2", pkgConfig: "libnghttp2", apt: "libnghttp2-dev"),

@@ -33,10 +33,11 @@ import WireFormat
         var files: Set<String> {
             switch self {
             // The page's form is sent as a body.
-            case .request, .webhook, .page: ["VersionSources/BumpBody.swift"]
+            case .request, .webhook, .page: ["Integrations/VersionSources/BumpBody.swift"]
             case .command, .gitHub: []
-            case .releaseTool: ["RelayAPI/Webhooks/ReleaseRoutes.swift"]
-            case .source: ["VersionSources/SourceLoop.swift", "VersionSources/SourceLoop+Stores.swift"]
+            case .releaseTool: ["Serving/RelayAPI/Webhooks/ReleaseRoutes.swift"]
+            case .source:
+                ["Integrations/VersionSources/SourceLoop.swift", "Integrations/VersionSources/SourceLoop+Stores.swift"]
             }
         }
     }
@@ -174,7 +175,7 @@ import WireFormat
         let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources").standardized
         let files = try #require(FileManager.default.enumerator(atPath: sources.path)).compactMap { $0 as? String }
         // `RelayStore` is left out: it has no door.
-        let makers = try files.filter { $0.hasSuffix(".swift") && !$0.hasPrefix("RelayStore/") }.filter { file in
+        let makers = try files.filter { $0.hasSuffix(".swift") && !$0.hasPrefix("Store/RelayStore/") }.filter { file in
             let text = try String(contentsOf: sources.appending(path: file), encoding: .utf8)
             return text.contains("VersionBump(")
         }

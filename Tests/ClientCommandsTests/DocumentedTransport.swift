@@ -16,7 +16,7 @@ struct DocumentedTransport: APITransport {
 
     private static let operations: [Operation] = {
         let path = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "Sources/COpenAPI/openapi.json")
+            .deletingLastPathComponent().appending(path: "Sources/C/COpenAPI/openapi.json")
         guard let bytes = try? Data(contentsOf: path), let document = try? JSONReader.read(Array(bytes)) else {
             return []
         }

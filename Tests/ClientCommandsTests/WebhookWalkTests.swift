@@ -93,8 +93,8 @@ import UpgradeRules
         // A look runs the first of the two outside of a transaction, to find out whether it needs one.
         #expect(
             runs == [
-                "StoreSQL/Requirements/SQLStore+Decisions.swift": 2,
-                "RelayDaemon/Requirements/RequirementControl+Versions.swift": 1,
+                "Store/StoreSQL/Requirements/SQLStore+Decisions.swift": 2,
+                "Running/RelayDaemon/Requirements/RequirementControl+Versions.swift": 1,
             ])
     }
 }

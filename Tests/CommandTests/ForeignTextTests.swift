@@ -11,23 +11,25 @@ import Testing
     /// The files that may use a function or an option that returns a text; empty: none may.
     private static let places: [(call: String, files: Set<String>)] = [
         // The buffer is searched for OpenSSL's number alone.
-        ("error_buffer", ["CurlTransport/EasyHandle.swift"]), ("errorText", ["CurlTransport/EasyHandle.swift"]),
+        ("error_buffer", ["Base/CurlTransport/EasyHandle.swift"]),
+        ("errorText", ["Base/CurlTransport/EasyHandle.swift"]),
         ("curl_easy_strerror", []), ("curl_multi_strerror", []), ("curl_url_strerror", []), ("curl_share_strerror", []),
         ("debug_function", []), ("DEBUGFUNCTION", []), ("CURLOPT_VERBOSE", []),
         ("ERR_error_string", []), ("ERR_print_errors", []), ("X509_verify_cert_error_string", []),
         ("ERR_get_error_all", []), ("ERR_peek_last_error_line_data", []),
         // A table of OpenSSL's, which cannot quote any input.
-        ("ERR_reason_error_string", ["Signing/LibraryFailure.swift", "Signing/Certificates/PKCS12.swift"]),
+        ("ERR_reason_error_string", ["Base/Signing/LibraryFailure.swift", "Base/Signing/Certificates/PKCS12.swift"]),
         ("nghttp2_strerror", []), ("nghttp2_http2_strerror", []),
-        ("PQerrorMessage", ["RelayStorePostgres/Connection/PostgresFailure.swift"]), ("PQresultErrorMessage", []),
+        ("PQerrorMessage", ["Store/RelayStorePostgres/Connection/PostgresFailure.swift"]), ("PQresultErrorMessage", []),
         ("PQresultVerboseErrorMessage", []),
         // The system's tables of words.
-        ("gai_strerror", ["HTTPServer/ListenSocket.swift"]),
+        ("gai_strerror", ["Serving/HTTPServer/ListenSocket.swift"]),
         (
             #"\bstrerror\("#,
             [
-                "Threading/SystemError.swift", "Demo/DemoGround.swift", "Configuration/PrivateFile.swift",
-                "Configuration/FileProbe.swift",
+                "Base/Threading/SystemError.swift", "StandIns/Demo/DemoGround.swift",
+                "Running/Configuration/PrivateFile.swift",
+                "Running/Configuration/FileProbe.swift",
             ]
         ),
     ]

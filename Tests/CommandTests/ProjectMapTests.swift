@@ -7,7 +7,7 @@ import Testing
     private static func manifest() throws -> [String: Set<String>] {
         let text = try ManualTests.file("Package.swift")
         let declaration =
-            /(?:room|command|system|tests|\.target|\.executableTarget|\.testTarget|\.systemLibrary)\(\s*(?:name: )?"([A-Za-z0-9-]+)"(?:,\s*(?:dependencies: )?\[([^\]]*)\])?/
+            /(?:room|command|system|tests|\.target|\.executableTarget|\.testTarget|\.systemLibrary)\(\s*(?:name: )?"([A-Za-z0-9-]+)"(?:, (?:in|path): "[^"]+")?(?:,\s*(?:dependencies: )?\[([^\]]*)\])?/
         var targets: [String: Set<String>] = [:]
         for match in text.matches(of: declaration) {
             let names = match.output.2?.matches(of: /"([^"]+)"/).map { String($0.output.1) } ?? []
@@ -36,6 +36,17 @@ import Testing
         #expect(told.count == Set(told).count)
     }
 
+    /// The folders of Sources are the wings of the table.
+    @Test func everyWingIsInTheTable() throws {
+        let folder = ManualTests.root.appending(path: "Sources")
+        let folders = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        let text = try ManualTests.file("CONTRIBUTING.md")
+        let table = try #require(text.firstMatch(of: /\| wing of `Sources` \| for \|\n\|---\|---\|\n((?:\|.*\n)+)/))
+            .output.1
+        let wings = table.matches(of: /(?m)^\| (\w+) \|/).map { String($0.output.1) }
+        #expect(Set(wings + ["upgrade-relay"]) == Set(folders))
+    }
+
     /// A room that imports a driver could use what only one database has.
     @Test func onlyTheDoorKnowsTheStoresDrivers() throws {
         let folder = ManualTests.root.appending(path: "Sources")
@@ -43,7 +54,7 @@ import Testing
         let rooms = try files.filter { file in
             let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
             return text.contains(/^(?:package |public )?import RelayStoreSQLite$/.anchorsMatchLineEndings())
-        }.map { $0.prefix { $0 != "/" } }
+        }.map { String($0.split(separator: "/")[1]) }
         #expect(Set(rooms) == ["StoreDrivers"])
     }
 

@@ -45,7 +45,7 @@ import Testing
     private static let depth = [
         Ratchet(
             "reads and writes of the store in the Dispatcher", 52,
-            .places(#"\bstore\.[a-zA-Z]+\("#, in: "FanOut/Dispatcher")),
+            .places(#"\bstore\.[a-zA-Z]+\("#, in: "Push/FanOut/Dispatcher")),
         Ratchet(
             "columns that are read by their number", 0,
             .places(#"\.(?:integer|text|bytes|blob|optional\w*|timestamp|bool|real|isNull)\(\d{1,2}[,)]"#, in: "")),

@@ -7,7 +7,7 @@ import time
 
 folder, root = os.environ["FOLDER"], os.environ["ROOT"]
 made = subprocess.run(
-    ["openapi-python-client", "generate", "--path", f"{root}/Sources/COpenAPI/openapi.json", "--meta", "none",
+    ["openapi-python-client", "generate", "--path", f"{root}/Sources/C/COpenAPI/openapi.json", "--meta", "none",
      "--output-path", f"{folder}/relay_client", "--config", f"{root}/Tests/Interop/client.yaml"],
     capture_output=True, text=True)
 words = made.stdout + made.stderr

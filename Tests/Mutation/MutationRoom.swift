@@ -8,9 +8,9 @@ package struct MutationRoom: Sendable {
     /// The tests that are run, by the beginnings of their names (`swift test --filter`).
     package let tests: [String]
 
-    private init(_ name: String, _ places: [String] = [""], tests: [String]) {
+    private init(_ name: String, in wing: String, _ places: [String] = [""], tests: [String]) {
         self.name = name
-        self.places = places.map { "Sources/\(name)/\($0)" }
+        self.places = places.map { "Sources/\(wing)/\(name)/\($0)" }
         self.tests = tests
     }
 
@@ -23,11 +23,11 @@ package struct MutationRoom: Sendable {
 
     /// Places that tests of another room know, too.
     private static let knownElsewhere: [(place: String, tests: [String])] = [
-        ("UpgradeRules/Verdict", ["RelayAPITests\\.VerdictTableTests"]),
-        ("RelayEngine/Gate/", ["VersionSourcesTests", "RelayAPITests\\.GateTableTests"]),
-        ("StoreSQL/SQLStore+Notifications", ["NotificationsTests"]),
-        ("RelayStoreSQLite/Ledger/", ["FanOutTests\\.RecordingTests"]),
-        ("VersionSources/GateKeeper", ["RelayAPITests\\.GateTableTests"]),
+        ("Rules/UpgradeRules/Verdict", ["RelayAPITests\\.VerdictTableTests"]),
+        ("Rules/RelayEngine/Gate/", ["VersionSourcesTests", "RelayAPITests\\.GateTableTests"]),
+        ("Store/StoreSQL/SQLStore+Notifications", ["NotificationsTests"]),
+        ("Store/RelayStoreSQLite/Ledger/", ["FanOutTests\\.RecordingTests"]),
+        ("Integrations/VersionSources/GateKeeper", ["RelayAPITests\\.GateTableTests"]),
     ]
 
     /// The tests that know some files, in the order in which they are asked.
@@ -42,36 +42,37 @@ package struct MutationRoom: Sendable {
 
     package static let all: [MutationRoom] = [
         MutationRoom(
-            "UpgradeRules",
+            "UpgradeRules", in: "Rules",
             [
                 "ForcePolicy", "LaunchGate", "LoginAnswer", "SeenVersions", "UpgradeRule", "UpgradeTarget",
                 "UpgradeVerdict", "UserDraw", "Verdict", "Version",
             ],
             tests: ["UpgradeRulesTests"]),
-        MutationRoom("RelayEngine", tests: ["RelayEngineTests"]),
-        MutationRoom("Registry", tests: ["RegistryTests"]),
+        MutationRoom("RelayEngine", in: "Rules", tests: ["RelayEngineTests"]),
+        MutationRoom("Registry", in: "Rules", tests: ["RegistryTests"]),
         MutationRoom(
-            "RelayStore",
+            "RelayStore", in: "Store",
             [
                 "AudienceFilter", "AudiencePlan", "Audit", "CampaignRounds", "Device", "InForce", "Known", "Ledger",
                 "Past", "Registration", "Requirements", "TokenDoubt", "Waves",
             ],
             tests: ["RelayStoreTests"]),
-        MutationRoom("FanOut", tests: ["FanOutTests"]),
-        MutationRoom("StoreSQL", tests: ["RelayStoreSQLiteTests"]),
+        MutationRoom("FanOut", in: "Push", tests: ["FanOutTests"]),
+        MutationRoom("StoreSQL", in: "Store", tests: ["RelayStoreSQLiteTests"]),
         MutationRoom(
-            "RelayStoreSQLite", ["Campaigns", "Ledger", "Registry", "Maintenance/SQLiteStore+Pruning"],
+            "RelayStoreSQLite", in: "Store", ["Campaigns", "Ledger", "Registry", "Maintenance/SQLiteStore+Pruning"],
             tests: ["RelayStoreSQLiteTests"]),
         MutationRoom(
-            "VersionSources",
+            "VersionSources", in: "Integrations",
             [
                 "AppStoreAnswer", "BumpBody", "Evidence", "GateKeeper", "LaunchGate", "Lookup", "PollSchedule",
                 "Releases", "Source",
             ],
             tests: ["VersionSourcesTests"]),
-        MutationRoom("Notifications", tests: ["NotificationsTests"]),
+        MutationRoom("Notifications", in: "Integrations", tests: ["NotificationsTests"]),
         MutationRoom(
-            "RelayAPI", ["Devices/UserExplanation", "Devices/DeviceFields", "Login", "Rights", "Versions", "Webhooks"],
+            "RelayAPI", in: "Serving",
+            ["Devices/UserExplanation", "Devices/DeviceFields", "Login", "Rights", "Versions", "Webhooks"],
             tests: ["RelayAPITests"]),
     ]
 }

@@ -271,21 +271,22 @@ struct ListBoundTests {
 
     /// Files that split only the relay's own texts or bounded ones, each with the reason.
     private static let ownTexts = [
-        "RelayAPI/RequestFigures.swift": "a route's pattern", "RelayAPI/Router.swift": "a route's path",
-        "RelayAPI/Login/UserAgentPattern.swift": "the owner's pattern; a header has `longestHeader` bytes",
-        "WireFormat/ListBound.swift": "the one that bounds",
-        "UpgradeRules/Languages/LanguageAlias.swift": "a tag, or a range of a member of 128 bytes",
-        "UpgradeRules/Languages/LanguageTag.swift": "a tag of `maximumLength`",
-        "UpgradeRules/Languages/LanguageRanges.swift": "a member of 128 bytes",
-        "WireFormat/TextPattern.swift": "the program's own patterns",
-        "VersionSources/SourceFigures.swift": "a source's own name",
+        "Serving/RelayAPI/RequestFigures.swift": "a route's pattern", "Serving/RelayAPI/Router.swift": "a route's path",
+        "Serving/RelayAPI/Login/UserAgentPattern.swift": "the owner's pattern; a header has `longestHeader` bytes",
+        "Base/WireFormat/ListBound.swift": "the one that bounds",
+        "Rules/UpgradeRules/Languages/LanguageAlias.swift": "a tag, or a range of a member of 128 bytes",
+        "Rules/UpgradeRules/Languages/LanguageTag.swift": "a tag of `maximumLength`",
+        "Rules/UpgradeRules/Languages/LanguageRanges.swift": "a member of 128 bytes",
+        "Base/WireFormat/TextPattern.swift": "the program's own patterns",
+        "Integrations/VersionSources/SourceFigures.swift": "a source's own name",
     ]
 
     @Test("no room that reads what strangers write cuts a text up without a bound")
     func noneIsForgotten() throws {
         let rooms = [
-            "HTTPServer", "RelayAPI", "StatusPage", "Signing/Webhooks", "WireFormat", "VersionSources",
-            "UpgradeRules/Languages",
+            "Serving/HTTPServer", "Serving/RelayAPI", "Serving/StatusPage", "Base/Signing/Webhooks", "Base/WireFormat",
+            "Integrations/VersionSources",
+            "Rules/UpgradeRules/Languages",
         ]
         var seen = 0
         for room in rooms {

@@ -22,7 +22,7 @@ struct LanguageTests {
     /// gettext(3) has tools that collect its keys; here a test does.
     private static func keys() throws -> Set<String> {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "Sources/StatusPage")
+            .deletingLastPathComponent().appending(path: "Sources/Serving/StatusPage")
         var keys: Set<String> = []
         let files = FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil)
         while let file = files?.nextObject() as? URL {
@@ -33,7 +33,7 @@ struct LanguageTests {
         keys.formUnion(Wait.Kind.allCases.compactMap { $0.remedy?.description })
         for field in RequirementField.allCases { keys.formUnion([field.label.description, field.hint.description]) }
         // The sentences that the page has in common with the API and the commands.
-        let effects = root.deletingLastPathComponent().appending(path: "RelayStore/Requirements/CampaignEffect.swift")
+        let effects = root.appending(path: "../../Store/RelayStore/Requirements/CampaignEffect.swift").standardized
         let sentences = try String(contentsOf: effects, encoding: .utf8).matches(of: /Sentence\(\s*"([^"]*)"/)
         #expect(sentences.count > 10)
         return keys.union(sentences.map { String($0.1) })

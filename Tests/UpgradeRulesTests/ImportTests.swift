@@ -8,7 +8,7 @@ import Testing
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     @Test func theRulesImportNothing() throws {
-        let folder = Self.root.appending(path: "Sources/UpgradeRules")
+        let folder = Self.root.appending(path: "Sources/Rules/UpgradeRules")
         let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
         #expect(files.contains("Version.swift"))
         for file in files {

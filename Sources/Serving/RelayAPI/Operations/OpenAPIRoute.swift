@@ -2,7 +2,7 @@
 import COpenAPI
 import HTTPServer
 
-/// The OpenAPI 3.1 document: `Sources/COpenAPI/openapi.json`, which is part of the program. Tests hold it against every
+/// The OpenAPI 3.1 document: `Sources/C/COpenAPI/openapi.json`, which is part of the program. Tests hold it against every
 /// route, every problem and every answer that they get.
 enum OpenAPIDocument {
     static let bytes = [UInt8](UnsafeRawBufferPointer(start: relay_openapi(), count: relay_openapi_size()))

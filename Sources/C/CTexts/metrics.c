@@ -4,7 +4,7 @@
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
 static const char metrics[] = {
-#embed "../../etc/prometheus/METRICS.md" suffix(, 0)
+#embed "../../../etc/prometheus/METRICS.md" suffix(, 0)
 };
 
 const char *relay_metrics(void) { return metrics; }

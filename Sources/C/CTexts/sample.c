@@ -5,7 +5,7 @@
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
 static const char sample[] = {
-#embed "../../etc/config.json5" suffix(, 0)
+#embed "../../../etc/config.json5" suffix(, 0)
 };
 
 const char *relay_sample(void) { return sample; }

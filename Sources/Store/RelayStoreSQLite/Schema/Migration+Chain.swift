@@ -3,7 +3,7 @@ import CTexts
 import StoreSQL
 
 extension Migration {
-    /// Every step so far. Existing stores have run them, so each is a text of its own (`Sources/CTexts/schema`): no change
+    /// Every step so far. Existing stores have run them, so each is a text of its own (`Sources/C/CTexts/schema`): no change
     /// of today's statements changes one, and a released one is never edited. The comments inside stay in the database.
     static let chain: [Migration] = {
         let names = [

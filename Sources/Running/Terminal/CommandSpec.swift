@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CTexts
 
-/// The specification of a command, for the parser, the help and the manual. Sources/CTexts/commands.txt has all of them:
+/// The specification of a command, for the parser, the help and the manual. Sources/C/CTexts/commands.txt has all of them:
 ///
 ///     # a comment
 ///     devices show                           the words that select it

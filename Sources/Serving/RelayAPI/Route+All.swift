@@ -3,7 +3,7 @@ import HTTPServer
 import RelayStore
 
 extension Route {
-    /// All routes of the API. Each has its operation in `Sources/COpenAPI/openapi.json`.
+    /// All routes of the API. Each has its operation in `Sources/C/COpenAPI/openapi.json`.
     static let all: [Route] = operations + open + webhooks + versions + devices + campaigns + sessions + administration
 
     /// The routes that `listen.operations` serves.
