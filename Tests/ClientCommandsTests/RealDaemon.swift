@@ -107,7 +107,7 @@ final class RealDaemon: Sendable {
             sources: sources, versionCache: versionCache, log: log, clock: clock)
         let control = DaemonControl(
             store: store, control: requirements, active: active, fanOut: fanOut, sources: sources,
-            notifier: notifier, tokenSources: tokenSources, reloads: ReloadDesk(startedAt: clock()) {},
+            notifier: notifier, tokenSources: tokenSources, reloads: ReloadRequests(startedAt: clock()) {},
             certificates: CertificateWatch(log: log), keeper: nil,
             ownNode: OwnNode(NodeDescription(name: "relay", release: "1"), startedAt: clock()), log: log, clock: clock)
         let secret = try WebhookSecret(Self.secret)

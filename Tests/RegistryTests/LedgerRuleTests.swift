@@ -9,7 +9,7 @@ struct LedgerRuleTests {
     private typealias Outcome = LedgerRule.Outcome
 
     private static func recorded(
-        _ state: DeliveryState = .retrying, attempts: Int64 = 1, _ again: SentAgain = []
+        _ state: DeliveryState = .retrying, attempts: Int64 = 1, _ again: RequeueReasons = []
     ) -> RecordedOutcome {
         RecordedOutcome(state: state, reason: nil, attempts: attempts, again: Int64(again.rawValue))
     }

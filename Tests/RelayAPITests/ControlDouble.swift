@@ -200,7 +200,7 @@ final class ControlDouble: RelayControl, RequirementOperations {
         return ReloadReport(apps: 2, warnings: ["what changed in listen needs a restart"])
     }
 
-    func testPush(_ wish: TestPushWish, by actor: String) throws -> [TestPushReport] {
+    func testPush(_ wish: TestPushRequest, by actor: String) throws -> [TestPushReport] {
         standStill()
         guard case .token(let token, let environment) = wish.target else {
             throw ControlError(.noSuchDevice, context: "no device of this user is registered")

@@ -229,10 +229,10 @@ struct PeoplesDataTests {
 
     @Test("of a short number less is shown: what is hidden is more than can be tried")
     func masks() {
-        #expect(Sight.masked.telephone("13800987654") == "138…54")
-        #expect(Sight.masked.telephone("91234567") == "…67")
-        #expect(Sight.masked.telephone("1234567") == "…")
-        #expect(Sight.counted.telephone("13800987654") == "…" && Sight.whole.telephone("1") == "1")
-        #expect(Sight.masked.token(String(repeating: "ab", count: 32)) == "abab…abab")
+        #expect(Redaction.masked.telephone("13800987654") == "138…54")
+        #expect(Redaction.masked.telephone("91234567") == "…67")
+        #expect(Redaction.masked.telephone("1234567") == "…")
+        #expect(Redaction.counted.telephone("13800987654") == "…" && Redaction.whole.telephone("1") == "1")
+        #expect(Redaction.masked.token(String(repeating: "ab", count: 32)) == "abab…abab")
     }
 }

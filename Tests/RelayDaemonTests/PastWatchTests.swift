@@ -19,8 +19,8 @@ import Testing
         store = try openStore("\(try TestFolder.make())/relay.db")
     }
 
-    private func watch() -> PastWatch {
-        PastWatch(store: store, notedAt: nil, log: Log(minimum: .error) { _, _, _ in }, clock: { now })
+    private func watch() -> RollbackWatch {
+        RollbackWatch(store: store, notedAt: nil, log: Log(minimum: .error) { _, _, _ in }, clock: { now })
     }
 
     private func hear(_ event: RelayEvent) {

@@ -172,7 +172,7 @@ import Testing
     }
 }
 
-@Suite struct QuietQuarterTests {
+@Suite struct QuarterHourAvoidanceTests {
     /// Minutes and seconds of an hour, and where the campaign begins.
     @Test(arguments: [
         ("10:00", "10:00"), ("13:59", "13:59"), ("14:00", "16:00"), ("14:59", "16:00"), ("15:00", "16:00"),
@@ -185,6 +185,6 @@ import Testing
             // An hour of 2027.
             return Timestamp(seconds: 1_800_000_000 + parts[0] * 60 + parts[1])
         }
-        #expect(QuietQuarter.opening(at: time(now)) == time(opening))
+        #expect(QuarterHourAvoidance.opening(at: time(now)) == time(opening))
     }
 }

@@ -89,7 +89,7 @@ extension ConformanceCase {
             // Reads for people still work.
             try same(try store.openCampaigns().map(\.id), [campaign.id])
             // A person repeats what was lost.
-            let revoked = try OperatorsHand.$isAtWork.withValue(true) {
+            let revoked = try OperatorHeader.$isAtWork.withValue(true) {
                 try store.decide(campaign, .paused, by: subject.signature)
             }
             try check(revoked, "a person's pause")

@@ -134,7 +134,7 @@ import WireFormat
         return isNews(try AppStoreConnectEvent.read(Array(body.utf8)).news)
     }
 
-    private static func isNews(_ news: ReleaseNews) -> Bool {
+    private static func isNews(_ news: ReleaseVerdict) -> Bool {
         switch news {
         case .version, .outByNow, .askTheStore: true
         case .ignored, .ping: false

@@ -70,7 +70,7 @@ struct ReleaseEventTests {
 
     static func readGitHub(
         _ body: [UInt8], name: String? = "release", _ change: (inout ReleaseRules) -> Void = { _ in }
-    ) throws -> ReleaseNews {
+    ) throws -> ReleaseVerdict {
         var rules = ReleaseRules()
         change(&rules)
         return try GitHubEvent.read(body, name: name, rules: rules)
@@ -104,7 +104,7 @@ struct ReleaseEventTests {
 
     @Test("GitHub: what comes true after it was published announces, and the words of a release do not")
     func gitHubLater() throws {
-        let later = ReleaseNews.outByNow(try Version("2.1.0"))
+        let later = ReleaseVerdict.outByNow(try Version("2.1.0"))
         for action in ["released", "edited"] {
             #expect(try Self.readGitHub(Self.gitHub(action: action)) == later)
             #expect(try Self.readGitHub(Self.gitHub(action: action, draft: true)) == .ignored("the release is a draft"))
@@ -116,7 +116,7 @@ struct ReleaseEventTests {
         #expect(
             try Self.readGitHub(Self.gitHub(action: "prereleased", prerelease: true)) { $0.prereleases = true } == later
         )
-        func edited(_ changes: String) throws -> ReleaseNews {
+        func edited(_ changes: String) throws -> ReleaseVerdict {
             try Self.readGitHub(
                 Self.bytes(
                     String(decoding: Self.gitHub(action: "edited"), as: UTF8.self)
@@ -159,14 +159,14 @@ struct ReleaseEventTests {
 
     @Test("GitLab: what was created counts, what is dated in the future does not")
     func gitLab() throws {
-        func read(_ action: String, _ date: String, kind: String = "release") throws -> ReleaseNews {
+        func read(_ action: String, _ date: String, kind: String = "release") throws -> ReleaseVerdict {
             try GitLabEvent.read(
                 Self.bytes(
                     #"{"object_kind":"\#(kind)","action":"\#(action)","tag":"v1.1","name":"v1.1","#
                         + #""released_at":"\#(date)","url":"https://gitlab.example.com/a/b/-/releases/v1.1"}"#),
                 rules: ReleaseRules(), now: "2023-11-14T22:13:20.000Z")
         }
-        let version = ReleaseNews.version(try Version("1.1"))
+        let version = ReleaseVerdict.version(try Version("1.1"))
         #expect(try read("create", "2020-11-02 12:55:12 UTC") == version)
         #expect(try read("create", "2023-11-14T22:13:20.999Z") == version)
         #expect(try read("create", "some day") == version)

@@ -52,7 +52,7 @@ package enum Field: String, Sendable {
     case isLeader, isThis, host, joinedAt, aliveUntil, clockAheadMs, configuration, differs
 }
 
-/// The members that hold people's data. They are no `Field`: code that writes one of them has to name its reader (`Sight`),
+/// The members that hold people's data. They are no `Field`: code that writes one of them has to name its reader (`Redaction`),
 /// or it is not compiled.
 package enum PersonalField: String, Sendable, CaseIterable {
     case token, telephone, telephones, similar

@@ -166,7 +166,7 @@ extension Dispatcher {
     /// When a campaign or wave that would begin now may begin there; nil: at once.
     func quietEnd(of service: PushService, at now: Timestamp) -> Timestamp? {
         guard let limit = service.quota, limit.avoidsQuarterHours else { return nil }
-        let opening = QuietQuarter.opening(at: now)
+        let opening = QuarterHourAvoidance.opening(at: now)
         return opening > now ? opening : nil
     }
 

@@ -41,9 +41,9 @@ package struct LedgerRule: Sendable {
         package var state: DeliveryState
         /// Whether it names the time of a next attempt.
         package var isScheduled = false
-        package var again: SentAgain = []
+        package var again: RequeueReasons = []
 
-        package init(_ state: DeliveryState, isScheduled: Bool = false, again: SentAgain = []) {
+        package init(_ state: DeliveryState, isScheduled: Bool = false, again: RequeueReasons = []) {
             (self.state, self.isScheduled, self.again) = (state, isScheduled, again)
         }
 
@@ -95,10 +95,10 @@ package struct RecordedOutcome: Sendable {
     package let state: DeliveryState
     package let reason: String?
     package let attempts: Int64
-    package let again: SentAgain
+    package let again: RequeueReasons
 
     package init(state: DeliveryState?, reason: String?, attempts: Int64, again: Int64) {
         (self.state, self.reason, self.attempts) = (state ?? .cancelled, reason, attempts)
-        self.again = SentAgain(rawValue: UInt8(truncatingIfNeeded: again))
+        self.again = RequeueReasons(rawValue: UInt8(truncatingIfNeeded: again))
     }
 }

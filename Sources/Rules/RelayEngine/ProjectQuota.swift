@@ -5,7 +5,7 @@ package struct QuotaLimit: Sendable, Hashable {
     /// The project that the quota belongs to; equal where the push service sees one project.
     package var project: String
     package var perMinute: Int
-    /// Whether a campaign's first minute does not begin near a quarter of an hour (`QuietQuarter`).
+    /// Whether a campaign's first minute does not begin near a quarter of an hour (`QuarterHourAvoidance`).
     package var avoidsQuarterHours: Bool
 
     package init(project: String, perMinute: Int, avoidsQuarterHours: Bool) {

@@ -44,7 +44,7 @@ struct Daemon {
         // Before any thread starts: this changes the environment, which threads read.
         let inherited = InheritedSocket.takeAll()
         let signals = try DaemonSignals(stopsWithInput: stopsWithInput)
-        let reloads = ReloadDesk(startedAt: clock()) { signals.askForReload() }
+        let reloads = ReloadRequests(startedAt: clock()) { signals.askForReload() }
         let report = ServiceReport(log: log)
         defer { report.end() }
         let sockets = try ActivationSockets(inherited)
@@ -61,7 +61,7 @@ struct Daemon {
         let opened = try open(configuration.store, changes: log.written(on: changes))
         let store = opened.store
         defer { withExtendedLifetime(opened) { store.close() } }
-        let past = PastWatch(store: store, notedAt: opened.note, log: log, clock: clock)
+        let past = RollbackWatch(store: store, notedAt: opened.note, log: log, clock: clock)
         past.begin()
         defer { past.stop() }
         var description = NodeDescription(
@@ -70,7 +70,7 @@ struct Daemon {
         (description.host, description.process) = (MachineName.current, ProcessName.own)
         let own = OwnNode(description, startedAt: clock())
         let keeper = opened.isShared ? try join(store, own.description) : nil
-        let news = NewsDesk()
+        let news = FleetHintHandler()
         defer {
             keeper?.stop()
             news.stop()
@@ -182,7 +182,7 @@ struct Daemon {
             identity: identity)
         while signals.next() == .reload {
             reloads.serve(clock: clock) { isAskedFor in
-                var verdict = ReloadDesk.Verdict.refused("")
+                var verdict = ReloadRequests.Verdict.refused("")
                 report.reload {
                     verdict = reload(&parts)
                     return if case .taken = verdict { true } else { false }
@@ -294,7 +294,7 @@ struct Daemon {
 
     /// Takes the configuration file as it is now, or nothing of it: a file that is not valid, or that the store refuses, is
     /// reported and changes nothing.
-    private func reload(_ parts: inout Parts) -> ReloadDesk.Verdict {
+    private func reload(_ parts: inout Parts) -> ReloadRequests.Verdict {
         do {
             let (configuration, check) = try load()
             let identity = check.identity

@@ -16,7 +16,7 @@ extension DaemonControl {
         var activity = ServiceStatus.Activity(
             campaign: first.map(requirements.status), others: max(running.count - 1, 0),
             // The status line has its own words for a refused reload.
-            fault: faults().first { $0.part != ReloadDesk.part }.map { "\($0.part): \($0.reason)" })
+            fault: faults().first { $0.part != ReloadRequests.part }.map { "\($0.part): \($0.reason)" })
         if first == nil {
             let states: [CampaignState] = [.suspended, .paused, .waiting]
             let held = states.lazy.compactMap { state in open.first { $0.state == state } }.first

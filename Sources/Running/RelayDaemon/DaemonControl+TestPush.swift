@@ -11,7 +11,7 @@ extension DaemonControl {
     /// A user has a few devices; more than these prove nothing further.
     private static let mostDevices = 5
 
-    func testPush(_ wish: TestPushWish, by actor: String) throws -> [TestPushReport] {
+    func testPush(_ wish: TestPushRequest, by actor: String) throws -> [TestPushReport] {
         let app = try control.configured(wish.app)
         let route = try control.route(of: wish.app)
         // Sends what a campaign of the present requirement would send.
@@ -38,7 +38,7 @@ extension DaemonControl {
         }
     }
 
-    private func targets(of wish: TestPushWish) throws -> [DeviceRegistration] {
+    private func targets(of wish: TestPushRequest) throws -> [DeviceRegistration] {
         switch wish.target {
         case .token(let token, let environment):
             var device =

@@ -21,7 +21,7 @@ struct DaemonControl: RelayControl {
     let sources: SourceRunner
     let notifier: Notifier
     let tokenSources: TokenSources
-    let reloads: ReloadDesk
+    let reloads: ReloadRequests
     let certificates: CertificateWatch
     let keeper: NodeKeeper?
     /// As at the start; `node` has the present digest.

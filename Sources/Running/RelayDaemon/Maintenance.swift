@@ -33,7 +33,7 @@ package final class Maintenance: Sendable {
         /// Minutes since the last pruning.
         var minutes = 0
         var faults = FaultLog()
-        var watch = TroubleWatch()
+        var watch = TroubleNotices()
     }
 
     /// How much of the past is kept.

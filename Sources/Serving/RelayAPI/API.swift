@@ -222,7 +222,7 @@ package final class API: RequestHandler {
     /// Lets the control socket repeat changes that a store has lost, before that store is accepted.
     private func byHand<R>(_ head: RequestHead, _ body: () throws -> R) rethrows -> R {
         guard head.door == .control, store.membership.memory.hasFallen else { return try body() }
-        return try OperatorsHand.$isAtWork.withValue(true, operation: body)
+        return try OperatorHeader.$isAtWork.withValue(true, operation: body)
     }
 
     private func session(of head: RequestHead) throws -> (SessionSecret, LiveSession)? {

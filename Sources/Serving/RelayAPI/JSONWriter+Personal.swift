@@ -5,29 +5,29 @@ package import WireFormat
 
 /// People's data, as each reader may see it.
 extension JSONWriter {
-    package mutating func member(_ field: PersonalField, _ value: String?, for sight: Sight) {
+    package mutating func member(_ field: PersonalField, _ value: String?, for sight: Redaction) {
         member(field.rawValue, value.map { field.written($0, for: sight) })
     }
 
-    package mutating func member(_ field: PersonalField, _ values: [String]?, for sight: Sight) {
+    package mutating func member(_ field: PersonalField, _ values: [String]?, for sight: Redaction) {
         member(field.rawValue, values?.map { field.written($0, for: sight) })
     }
 
-    package mutating func member(_ field: DeviceField, of device: DeviceRegistration, for sight: Sight) {
+    package mutating func member(_ field: DeviceField, of device: DeviceRegistration, for sight: Redaction) {
         member(field.name, device.text(of: field, for: sight))
     }
 }
 
 extension DeviceRegistration {
     /// The value of a field, as each reader may see it.
-    func text(of field: DeviceField, for sight: Sight) -> String? {
+    func text(of field: DeviceField, for sight: Redaction) -> String? {
         guard let personal = field.personal else { return self[field] }
         return self[field].map { personal.written($0, for: sight) }
     }
 }
 
 extension PersonalField {
-    fileprivate func written(_ value: String, for sight: Sight) -> String {
+    fileprivate func written(_ value: String, for sight: Redaction) -> String {
         switch self {
         case .token: sight.token(value)
         case .telephone, .telephones, .similar: sight.telephone(value)
@@ -37,11 +37,11 @@ extension PersonalField {
 
 extension Caller {
     /// How people's data is shown to it.
-    package var sight: Sight { may(.users) ? .whole : .masked }
+    package var sight: Redaction { may(.users) ? .whole : .masked }
 }
 
 extension Call {
-    package var sight: Sight { caller.sight }
+    package var sight: Redaction { caller.sight }
 }
 
 /// One text for readers who may see people's data, and one for all other readers; each is made once.
@@ -49,8 +49,8 @@ struct SightedText: Hashable, Sendable {
     private let whole: [UInt8]
     private let masked: [UInt8]
 
-    init(_ write: (inout JSONWriter, Sight) -> Void) {
-        func text(_ sight: Sight) -> [UInt8] {
+    init(_ write: (inout JSONWriter, Redaction) -> Void) {
+        func text(_ sight: Redaction) -> [UInt8] {
             var writer = JSONWriter()
             write(&writer, sight)
             return writer.bytes
@@ -62,5 +62,5 @@ struct SightedText: Hashable, Sendable {
         self.masked = masked == whole ? whole : masked
     }
 
-    subscript(sight: Sight) -> [UInt8] { sight == .whole ? whole : masked }
+    subscript(sight: Redaction) -> [UInt8] { sight == .whole ? whole : masked }
 }

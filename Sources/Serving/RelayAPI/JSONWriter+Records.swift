@@ -12,7 +12,7 @@ extension JSONWriter {
     }
 
     /// - Parameter status: nil when nothing was ever stored for the app: every member is null.
-    mutating func versionMembers(of key: AppKey, _ status: VersionStatus?, for sight: Sight) {
+    mutating func versionMembers(of key: AppKey, _ status: VersionStatus?, for sight: Redaction) {
         let record = status?.record
         app(key)
         requirementMembers(record, for: sight)
@@ -22,7 +22,7 @@ extension JSONWriter {
         array(.blocks, status?.blocks ?? []) { $0.block($1) }
     }
 
-    mutating func version(_ status: VersionStatus, for sight: Sight) {
+    mutating func version(_ status: VersionStatus, for sight: Redaction) {
         object { $0.versionMembers(of: status.record.app, status, for: sight) }
     }
 
@@ -54,14 +54,14 @@ extension JSONWriter {
         }
     }
 
-    mutating func change(_ change: VersionChange, for sight: Sight) {
+    mutating func change(_ change: VersionChange, for sight: Redaction) {
         object { writer in
             writer.requirementMembers(change.record, for: sight)
             writer.members([.updatedAt: change.record.updatedAt, .actor: change.actor, .source: change.source])
         }
     }
 
-    private mutating func requirementMembers(_ record: VersionRecord?, for sight: Sight) {
+    private mutating func requirementMembers(_ record: VersionRecord?, for sight: Redaction) {
         let (required, latest) = (record?.requirements.required, record?.requirements.latest)
         let texts = record?.texts
         members([
@@ -86,7 +86,7 @@ extension JSONWriter {
     }
 
     /// - Parameter hasEffects: whether it says what a person's acts on it would do. Only where one campaign is asked for.
-    mutating func campaign(_ status: CampaignStatus, for sight: Sight, hasEffects: Bool = false) {
+    mutating func campaign(_ status: CampaignStatus, for sight: Redaction, hasEffects: Bool = false) {
         let record = status.record
         let (facts, requirement, figures) = (record.facts, record.requirement, record.figures)
         object { writer in
@@ -264,7 +264,7 @@ extension JSONWriter {
         }
     }
 
-    mutating func delivery(_ delivery: Delivery, for sight: Sight) {
+    mutating func delivery(_ delivery: Delivery, for sight: Redaction) {
         object { writer in
             writer.member(.campaign, delivery.campaign)
             writer.app(delivery.app)
@@ -278,7 +278,7 @@ extension JSONWriter {
         }
     }
 
-    mutating func device(_ record: DeviceRecord, for sight: Sight) {
+    mutating func device(_ record: DeviceRecord, for sight: Redaction) {
         object { writer in
             writer.registrationMembers(record.registration, for: sight)
             writer.members([.registeredAt: record.registeredAt, .retiredAt: record.retiredAt])
@@ -286,7 +286,7 @@ extension JSONWriter {
     }
 
     /// In the form that the import takes.
-    mutating func registrationMembers(_ registration: DeviceRegistration, for sight: Sight) {
+    mutating func registrationMembers(_ registration: DeviceRegistration, for sight: Redaction) {
         app(registration.app)
         member(.token, of: registration, for: sight)
         for field in DeviceField.values { member(field, of: registration, for: sight) }
@@ -307,7 +307,7 @@ extension JSONWriter {
     /// - Parameter similar: other spellings of the telephone that was asked for, where the list is empty; without any the member is
     ///   missing.
     mutating func page<Items: Sequence>(
-        _ items: Items, next: String?, similar: [String]?, for sight: Sight,
+        _ items: Items, next: String?, similar: [String]?, for sight: Redaction,
         _ content: (inout JSONWriter, Items.Element) -> Void
     ) {
         object { writer in

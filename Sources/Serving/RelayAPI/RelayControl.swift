@@ -34,7 +34,7 @@ package protocol RelayControl: Sendable {
     /// Sends one push to a device, or to each of a user's, outside of any campaign. Waits for the answers.
     ///
     /// - Throws: `ControlError.noSuchDevice` where the user has none.
-    func testPush(_ wish: TestPushWish, by actor: String) throws -> [TestPushReport]
+    func testPush(_ wish: TestPushRequest, by actor: String) throws -> [TestPushReport]
 
     /// The daemon's description of itself, for the other relays of its store.
     var node: OwnNode { get }

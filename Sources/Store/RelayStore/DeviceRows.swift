@@ -58,7 +58,7 @@ package struct DeviceRow: Hashable, Sendable {
     /// Its wave of the campaign; 0 where there are none.
     package var wave: UInt8
     /// Empty unless the row was read as a due retry.
-    package var again: SentAgain = []
+    package var again: RequeueReasons = []
 
     package init(
         id: Int64, token: ByteSlice, telephone: ByteSlice, version: ByteSlice, system: ByteSlice = .absent,

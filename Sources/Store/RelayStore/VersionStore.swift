@@ -137,7 +137,7 @@ package struct Decision: Sendable {
 /// The requirements of all apps. Versions only rise (DESIGN, rule 1).
 package protocol VersionStore: Sendable {
     /// Reports each decision that is committed here.
-    var decisions: DecisionNews { get }
+    var decisions: DecisionNotices { get }
 
     /// The record of one app, or nil when nothing was ever stored for it.
     func version(of app: AppKey) throws -> VersionRecord?

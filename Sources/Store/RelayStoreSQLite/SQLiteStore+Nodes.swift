@@ -22,7 +22,7 @@ extension SQLiteStore {
     package func endSessions(of node: Int64) throws {}
 
     /// No other relay could send news.
-    package func awaitNews(until deadline: MonotonicTime) throws -> FleetNews { FleetNews() }
+    package func awaitNews(until deadline: MonotonicTime) throws -> FleetHints { FleetHints() }
 
-    package func tell(_ wish: FleetWish) throws {}
+    package func tell(_ wish: FleetRequest) throws {}
 }

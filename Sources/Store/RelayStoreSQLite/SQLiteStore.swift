@@ -27,7 +27,7 @@ package final class SQLiteStore: PrunableSQL {
     /// in memory, since the pushes on their way end with the process.
     let erased = Mutex<[Int64: MonotonicTime]>([:])
     package var membership: Membership { options.membership }
-    package let decisions = DecisionNews()
+    package let decisions = DecisionNotices()
     let readers: ReaderPool
     /// The files that it was opened with.
     let files: StoreFiles

@@ -164,7 +164,7 @@ package struct OpenStore {
     package let pulse: Pulse
     /// Whether other relays may work on it at a time.
     package let isShared: Bool
-    /// The file that records how far the store is (`PastWatch`); nil: none, since the service has no directory of its own.
+    /// The file that records how far the store is (`RollbackWatch`); nil: none, since the service has no directory of its own.
     package let note: String?
     private let lock: StoreLock?
 

@@ -57,7 +57,7 @@ extension RawRepresentable where Self: SQLValue, RawValue: SQLValue {
 
 extension AuditAction: SQLValue {}
 extension Requirement.State: SQLValue {}
-extension SentAgain: SQLValue {}
+extension RequeueReasons: SQLValue {}
 extension CampaignState: SQLValue {}
 extension DeliveryState: SQLValue {}
 extension Platform: SQLValue {}

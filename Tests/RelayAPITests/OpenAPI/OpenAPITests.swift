@@ -53,7 +53,8 @@ struct OpenAPITests {
         #expect(Route.all.count >= 25)
         let documented = Set(Self.entries.map { "\($0.method) \($0.path)" })
         for route in Route.all where !documented.contains(route.pattern) {
-            Issue.record("\(route.pattern) has no operation in the document: add one to Sources/C/COpenAPI/openapi.json")
+            Issue.record(
+                "\(route.pattern) has no operation in the document: add one to Sources/C/COpenAPI/openapi.json")
         }
         for entry in RouterTests.table {
             let target = try RequestTarget(entry.path)

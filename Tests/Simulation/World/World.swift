@@ -374,7 +374,7 @@ final class World: @unchecked Sendable {
 
     /// Ends the relay; the other program lives on.
     private func endRelay() {
-        // As `PastWatch` does it, which is never ahead of the store.
+        // As `RollbackWatch` does it, which is never ahead of the store.
         if let relay { noted = relay.store.membership.memory.seen ?? noted }
         relay?.store.close()
         relay = nil

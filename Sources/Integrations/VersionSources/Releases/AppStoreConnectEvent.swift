@@ -13,7 +13,7 @@ package enum AppStoreConnectEvent {
     private static let live = ["READY_FOR_DISTRIBUTION", "READY_FOR_SALE"]
 
     /// The event's id, which a redelivery keeps, and its news.
-    package static func read(_ bytes: [UInt8]) throws(BodyError) -> (id: String, news: ReleaseNews) {
+    package static func read(_ bytes: [UInt8]) throws(BodyError) -> (id: String, news: ReleaseVerdict) {
         let body = try EventBody(bytes)
         let id = try body.text("data", "id")
         guard !id.isEmpty, id.utf8.count <= WebhookVerifier.maximumID else {
@@ -24,7 +24,7 @@ package enum AppStoreConnectEvent {
         return (id, try news(body))
     }
 
-    private static func news(_ body: EventBody) throws(BodyError) -> ReleaseNews {
+    private static func news(_ body: EventBody) throws(BodyError) -> ReleaseVerdict {
         let type = try body.text("data", "type")
         // The test button's ping has been seen in both shapes.
         if type == "webhookPingCreated" || body.find("data", "attributes", "ping") == .bool(true) { return .ping }

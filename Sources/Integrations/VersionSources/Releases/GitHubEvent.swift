@@ -4,7 +4,7 @@ package import WireFormat
 /// GitHub's webhook events (docs.github.com, "Webhook events and payloads"; PROTOCOLS 3.1).
 package enum GitHubEvent {
     /// - Parameter name: the header X-GitHub-Event.
-    package static func read(_ bytes: [UInt8], name: String?, rules: ReleaseRules) throws(BodyError) -> ReleaseNews {
+    package static func read(_ bytes: [UInt8], name: String?, rules: ReleaseRules) throws(BodyError) -> ReleaseVerdict {
         let body = try EventBody(bytes)
         guard let name else {
             throw .fields([FieldFault("X-GitHub-Event", "the header is missing; \"release\" is needed")])
@@ -32,7 +32,7 @@ package enum GitHubEvent {
         if try body.bool("release", "prerelease"), !rules.prereleases {
             return .ignored("the release is a prerelease; webhooks.prereleases of the app's configuration takes them")
         }
-        return ReleaseNews(
+        return ReleaseVerdict(
             rules.tagPattern.read(try body.text("release", "tag_name")), isFirst: action == "published")
     }
 
@@ -52,7 +52,7 @@ extension ReleaseRules {
     }
 }
 
-extension ReleaseNews {
+extension ReleaseVerdict {
     /// - Parameter isFirst: whether the event is the one that every release has.
     init(_ reading: TagPattern.Reading, isFirst: Bool) {
         switch reading {

@@ -5,7 +5,7 @@ package import WireFormat
 /// GitLab's release events (docs.gitlab.com, "Webhook events", "Release events"; PROTOCOLS 3.4).
 package enum GitLabEvent {
     /// - Parameter now: RFC 3339 in UTC, for releases that are dated in the future.
-    package static func read(_ bytes: [UInt8], rules: ReleaseRules, now: String) throws(BodyError) -> ReleaseNews {
+    package static func read(_ bytes: [UInt8], rules: ReleaseRules, now: String) throws(BodyError) -> ReleaseVerdict {
         let body = try EventBody(bytes)
         let kind = try body.text("object_kind")
         guard kind == "release" else {
@@ -23,7 +23,7 @@ package enum GitLabEvent {
         if case .string(let date)? = body.find("released_at"), isFuture(date, now: now) {
             return .ignored("the release is an upcoming one, dated \(JSONValue.shortened(date))")
         }
-        return ReleaseNews(rules.tagPattern.read(try body.text("tag")), isFirst: action == "create")
+        return ReleaseVerdict(rules.tagPattern.read(try body.text("tag")), isFirst: action == "create")
     }
 
     /// "2020-11-02 12:55:12 UTC", "2020-11-02 12:55:12 +0200" or "2020-11-02T12:55:12.000Z", to the second. Other forms are not

@@ -15,7 +15,7 @@ extension CommandEntry {
         note: { answer in
             // A store that went back stops every campaign for this one reason.
             let past = answer.list(.items).lazy.compactMap { $0[.reason]?.string }
-                .first { $0.hasPrefix(StoreFall.opening) }
+                .first { $0.hasPrefix(StoreRollback.opening) }
             let notes = [past.map { "\(DisplayWidth.sanitised($0))\n" }, PageOptions.next(answer)].compactMap(\.self)
             return notes.isEmpty ? nil : notes.joined()
         },

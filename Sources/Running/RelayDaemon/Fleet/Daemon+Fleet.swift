@@ -19,7 +19,7 @@ extension Daemon {
     }
 
     /// Acts on news of another relay, or of this one. May wait for the store.
-    func hear(_ news: FleetNews, _ fanOut: FanOut, _ sources: SourceRunner, _ versionCache: VersionCache) {
+    func hear(_ news: FleetHints, _ fanOut: FanOut, _ sources: SourceRunner, _ versionCache: VersionCache) {
         let decisions: Set = [
             "version", "requirement", "campaign", "campaign_run", "campaign_round", "alert", "leader",
         ]

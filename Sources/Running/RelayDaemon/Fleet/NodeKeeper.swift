@@ -274,7 +274,7 @@ package final class NodeKeeper: Sendable {
     ///   - onOutdated: called once when this release must not use the store any more (`isOutdated`); must not wait either.
     /// - Throws: where the system has no thread left.
     package func start(
-        figures: @escaping @Sendable () -> String, onNews: @escaping @Sendable (FleetNews) -> Void,
+        figures: @escaping @Sendable () -> String, onNews: @escaping @Sendable (FleetHints) -> Void,
         onOutdated: @escaping @Sendable () -> Void
     ) throws {
         self.figures.withLock { $0 = figures }

@@ -69,7 +69,7 @@ extension LineFormat<DeadDevice> {
 }
 
 extension JSONWriter {
-    fileprivate mutating func deadDevice(_ device: DeadDevice, for sight: Sight) {
+    fileprivate mutating func deadDevice(_ device: DeadDevice, for sight: Redaction) {
         object { writer in
             writer.registrationMembers(device.record.registration, for: sight)
             writer.members([

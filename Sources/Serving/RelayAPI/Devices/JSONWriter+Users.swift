@@ -9,7 +9,7 @@ import WireFormat
 extension JSONWriter {
     /// - Parameter wait: why the requested version of an app is not in force yet.
     mutating func explanation(
-        _ user: UserExplanation, for sight: Sight, wait: (UserExplanation.App) -> RequirementWait?
+        _ user: UserExplanation, for sight: Redaction, wait: (UserExplanation.App) -> RequirementWait?
     ) {
         object { writer in
             writer.member(.telephone, user.telephone, for: sight)
@@ -19,7 +19,7 @@ extension JSONWriter {
         }
     }
 
-    private mutating func explanation(_ app: UserExplanation.App, for sight: Sight, wait: RequirementWait?) {
+    private mutating func explanation(_ app: UserExplanation.App, for sight: Redaction, wait: RequirementWait?) {
         object { writer in
             writer.app(app.app)
             writer.member(.required, app.record?.required?.text)

@@ -57,7 +57,7 @@ extension Response {
     /// Adds other spellings to a streamed list, which has no member for them, in a header.
     ///
     /// - Parameter similar: made of digits and plus signs alone, by `TelephoneRule`.
-    func naming(_ similar: [String], for sight: Sight) -> Response {
+    func naming(_ similar: [String], for sight: Redaction) -> Response {
         guard !similar.isEmpty else { return self }
         var response = self
         response.headers.append(("X-Similar-Telephones", similar.map(sight.telephone).joined(separator: ", ")))

@@ -8,13 +8,13 @@ struct LiveEvent: Hashable, Sendable {
     private let name: String
     private let data: SightedText
 
-    init(_ name: StaticString, _ write: (inout JSONWriter, Sight) -> Void) {
+    init(_ name: StaticString, _ write: (inout JSONWriter, Redaction) -> Void) {
         self.name = name.description
         data = SightedText(write)
     }
 
     /// "event: …" and "data: …" with their line ends.
-    func lines(for sight: Sight) -> [UInt8] {
+    func lines(for sight: Redaction) -> [UInt8] {
         Array("event: \(name)\ndata: ".utf8) + data[sight] + [0x0A]
     }
 }

@@ -36,7 +36,7 @@ package struct CheckAnswers: Sendable {
 
     /// The answer to an app.
     package struct Answer: Sendable {
-        package var content: Spoken<PreparedContent>
+        package var content: LocalizedAnswer<PreparedContent>
         /// The rule of the upgrade that the app is asked to make, where it must upgrade.
         package var toldAtLogin: UpgradeRule?
         package var verdict: Verdict
@@ -86,11 +86,11 @@ package struct CheckAnswers: Sendable {
 
     /// The answers that users of one kind can get.
     private struct Answers: Sendable {
-        let none: Spoken<PreparedContent>
+        let none: LocalizedAnswer<PreparedContent>
         /// nil where it would lead nowhere: a prompt without a download URL is never shown.
-        private let remind: Spoken<PreparedContent>?
+        private let remind: LocalizedAnswer<PreparedContent>?
         /// The same for a version below one that will be required, with that one.
-        private let coming: (version: Version, content: Spoken<PreparedContent>)?
+        private let coming: (version: Version, content: LocalizedAnswer<PreparedContent>)?
         /// The answers to a version that must be replaced, by the rule that forces it: none where there is no download URL.
         let forced: [Int64: Refused]
         /// The answers to a phone that can run no required version, where the service ends for those.
@@ -99,7 +99,7 @@ package struct CheckAnswers: Sendable {
         let unknown: EnforceRefusal
 
         /// The answer at login, and a proxy's.
-        typealias Refused = (content: Spoken<PreparedContent>, refusal: EnforceRefusal)
+        typealias Refused = (content: LocalizedAnswer<PreparedContent>, refusal: EnforceRefusal)
 
         /// - Parameters:
         ///   - rules: those for these users.
@@ -119,9 +119,9 @@ package struct CheckAnswers: Sendable {
                 (row?.downloadURL ?? profile.downloadURL).flatMap { $0.isEmpty ? nil : $0 }
             }
             func answer(_ prompt: UpgradeVerdict, _ row: Requirement?, from coming: Requirement? = nil)
-                -> Spoken<PreparedContent>
+                -> LocalizedAnswer<PreparedContent>
             {
-                Spoken(words(coming) ?? words(row)) { words in
+                LocalizedAnswer(words(coming) ?? words(row)) { words in
                     CheckAnswers.render(
                         LoginAnswer(
                             prompt, latest: newest?.version, required: floor?.version, downloadURL: url(row),
@@ -142,7 +142,7 @@ package struct CheckAnswers: Sendable {
             forced = all(rules.filter { $0.isBlock || $0 == floorRule }) { row in
                 guard let url = url(row) else { return nil }
                 return (
-                    Spoken(words(row)) { words in
+                    LocalizedAnswer(words(row)) { words in
                         CheckAnswers.render(
                             LoginAnswer(
                                 .force, latest: newest?.version, required: floor?.version, downloadURL: url,
@@ -153,7 +153,7 @@ package struct CheckAnswers: Sendable {
             }
             ended = all(ending) { row in
                 (
-                    Spoken(words(row)) { words in
+                    LocalizedAnswer(words(row)) { words in
                         CheckAnswers.render(.ended(row.target, minimumOS: row.minimumOS, message: words))
                     },
                     .ended(row.target, minimumOS: row.minimumOS, message: words(row))

@@ -47,7 +47,7 @@ extension API {
                 Sighting(
                     app: key, token: good, version: version, system: system, toldAtLogin: answer.toldAtLogin?.id))
         }
-        let (content, vary) = answer.content.chosen(for: LanguageWish(parameter: language, head))
+        let (content, vary) = answer.content.chosen(for: RequestedLanguages(parameter: language, head))
         return content.response(to: head, isShared: telephone == nil && token == nil, vary: vary)
     }
 
@@ -96,7 +96,7 @@ extension API {
     }
 
     func launchGate(_ app: String, _ head: RequestHead, _ query: inout Query) throws -> Response {
-        let wish = LanguageWish(parameter: query.text("lang"), head)
+        let wish = RequestedLanguages(parameter: query.text("lang"), head)
         try query.finish()
         guard let (document, vary) = versionCache.document(app, for: wish) else {
             throw ProblemDetails(404, "\"\(JSONValue.shortened(app))\" is not configured on this server")
@@ -105,7 +105,7 @@ extension API {
     }
 }
 
-extension LanguageWish {
+extension RequestedLanguages {
     init(parameter: String?, _ head: RequestHead) {
         self.init(parameter: parameter, header: head.headers["accept-language"])
     }

@@ -25,7 +25,7 @@ package struct EnforceRefusal: Sendable {
         case forbidden = 403
     }
 
-    private let forms: Spoken<Forms>
+    private let forms: LocalizedAnswer<Forms>
 
     /// The refusal with each status.
     private struct Forms {
@@ -89,15 +89,15 @@ package struct EnforceRefusal: Sendable {
             }
             return writer.bytes
         }
-        forms = Spoken(message) {
+        forms = LocalizedAnswer(message) {
             Forms(upgradeRequired: render(.upgradeRequired, $0), forbidden: render(.forbidden, $0))
         }
     }
 
     /// In the default language.
-    package func response(_ status: Status) -> Response { response(status, for: LanguageWish()) }
+    package func response(_ status: Status) -> Response { response(status, for: RequestedLanguages()) }
 
-    func response(_ status: Status, for wish: @autoclosure () -> LanguageWish) -> Response {
+    func response(_ status: Status, for wish: @autoclosure () -> RequestedLanguages) -> Response {
         let (form, vary) = forms.chosen(for: wish())
         var headers = [("Content-Type", "application/problem+json")]
         if let vary { headers.append(("Vary", vary)) }

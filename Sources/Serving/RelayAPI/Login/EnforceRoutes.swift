@@ -39,7 +39,7 @@ extension API {
         let (key, verdict) = versionCache.enforce(subject.key, version: version, system: system)
         enforceFigures.count(key, verdict)
         func refused(_ refusal: EnforceRefusal) -> Response {
-            refusal.response(status, for: LanguageWish(parameter: language, head))
+            refusal.response(status, for: RequestedLanguages(parameter: language, head))
         }
         switch verdict {
         case .denied(let refusal): return refused(refusal)

@@ -5,7 +5,7 @@ import Threading
 
 /// The store's latest answers on API tokens: a caller's next request does not wait for the store again. Any thread may ask.
 ///
-/// Each change of a token clears it, here and, by the store's hint (`FleetNews`), at the other relays. The times are for a hint
+/// Each change of a token clears it, here and, by the store's hint (`FleetHints`), at the other relays. The times are for a hint
 /// that was lost.
 final class TokenCache: Sendable {
     /// Milliseconds for which a token is good once the store has found it.

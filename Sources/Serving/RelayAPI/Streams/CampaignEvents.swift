@@ -9,13 +9,13 @@ import WireFormat
 final class CampaignEvents: ByteSource {
     private let api: API
     private let campaign: CampaignKey
-    private let sight: Sight
+    private let sight: Redaction
     /// Given back when the connection ends, however it ends.
     private let slot: Slots.Slot
     private var pacing = EventPacing()
     private var isDone = false
 
-    init(api: API, campaign: CampaignKey, sight: Sight, slot: Slots.Slot) {
+    init(api: API, campaign: CampaignKey, sight: Redaction, slot: Slots.Slot) {
         self.api = api
         self.campaign = campaign
         self.sight = sight

@@ -14,7 +14,7 @@ final class ListExport<Item>: ByteSource {
 
     private let form: ListForm
     private let format: LineFormat<Item>
-    private let sight: Sight
+    private let sight: Redaction
     private let stop: CancellationFlag
     private let clock: () -> Int64
     private let isWanted: (Item) -> Bool
@@ -29,7 +29,7 @@ final class ListExport<Item>: ByteSource {
     ///   - isWanted: whether an item is shown.
     ///   - read: returns up to so many items from behind one, or from the beginning where there is none, and whether the list ends there.
     init(
-        _ form: ListForm, _ format: LineFormat<Item>, for sight: Sight, stop: CancellationFlag,
+        _ form: ListForm, _ format: LineFormat<Item>, for sight: Redaction, stop: CancellationFlag,
         clock: @escaping () -> Int64 = MonotonicClock.milliseconds,
         isWanted: @escaping (Item) -> Bool = { _ in true },
         read: @escaping (Item?, Int) throws -> ([Item], isLast: Bool)

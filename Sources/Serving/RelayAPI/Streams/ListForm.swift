@@ -63,9 +63,9 @@ extension Query {
 struct LineFormat<Item> {
     let columns: [String]
     /// The item with the same members.
-    let json: (inout JSONWriter, Item, Sight) -> Void
+    let json: (inout JSONWriter, Item, Redaction) -> Void
     /// In the order of the columns.
-    let cells: (Item, Sight) -> [String?]
+    let cells: (Item, Redaction) -> [String?]
 }
 
 extension LineFormat<DeviceRecord> {

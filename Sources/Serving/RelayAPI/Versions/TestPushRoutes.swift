@@ -4,7 +4,7 @@ package import RelayStore
 import WireFormat
 
 /// A test push, and the user or the device that it is for.
-package struct TestPushWish: Sendable {
+package struct TestPushRequest: Sendable {
     package enum Target: Sendable {
         case telephone(String)
         /// nil: as the device is registered, or production.
@@ -48,7 +48,7 @@ extension API {
         }
     }
 
-    private func testPush(_ wish: TestPushWish, by caller: Caller) throws -> [TestPushReport] {
+    private func testPush(_ wish: TestPushRequest, by caller: Caller) throws -> [TestPushReport] {
         do {
             return try control.testPush(wish, by: caller.actor.name)
         } catch let error as ControlError where error.code == .noSuchDevice {
@@ -60,7 +60,7 @@ extension API {
         }
     }
 
-    private static func readWish(_ body: [UInt8], _ app: AppKey) throws -> TestPushWish {
+    private static func readWish(_ body: [UInt8], _ app: AppKey) throws -> TestPushRequest {
         var fields = try BodyFields(body)
         let telephone = fields.telephone("telephone")
         var token = fields.string("token", example: "a push token")
@@ -78,7 +78,7 @@ extension API {
             fields.refuse("telephone", "one of telephone and token is needed, and not both")
         }
         try fields.finish()
-        if let telephone { return TestPushWish(app: app, target: .telephone(telephone)) }
-        return TestPushWish(app: app, target: .token(token ?? "", environment))
+        if let telephone { return TestPushRequest(app: app, target: .telephone(telephone)) }
+        return TestPushRequest(app: app, target: .token(token ?? "", environment))
     }
 }

@@ -94,8 +94,8 @@ package final class VersionCache: Sendable {
         return contents.withLock { contents in records.allSatisfy { contents.records[$0.app] == $0 } }
     }
 
-    /// Shows a change that this process has committed. Only its store calls this (`DecisionNews`).
-    package func take(_ fact: DecisionNews.Fact) {
+    /// Shows a change that this process has committed. Only its store calls this (`DecisionNotices`).
+    package func take(_ fact: DecisionNotices.Fact) {
         switch fact {
         case .decided(let record, isAwaited: true): refresh(for: record)
         case .decided(let record, isAwaited: false): note([record])
@@ -231,12 +231,12 @@ package final class VersionCache: Sendable {
     }
 
     /// nil when the app is configured for no platform.
-    package func document(_ app: String) -> PreparedContent? { document(app, for: LanguageWish())?.content }
+    package func document(_ app: String) -> PreparedContent? { document(app, for: RequestedLanguages())?.content }
 
     /// The document in the language of a wish.
     ///
     /// - Returns: with the header that it depends on.
-    func document(_ app: String, for wish: LanguageWish) -> (content: PreparedContent, vary: String?)? {
+    func document(_ app: String, for wish: RequestedLanguages) -> (content: PreparedContent, vary: String?)? {
         wasRead.store(true, ordering: .relaxed)
         let now = clock()
         let document = contents.withLock { contents in

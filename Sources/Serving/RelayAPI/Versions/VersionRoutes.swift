@@ -165,7 +165,7 @@ extension API {
     }
 
     /// Warns of a canary's numbers that no device has: a user who mistyped one would wait in vain for its push.
-    private func unknown(in bump: VersionBump, for sight: Sight) throws -> [String] {
+    private func unknown(in bump: VersionBump, for sight: Redaction) throws -> [String] {
         let unknown = try (bump.telephones ?? []).filter {
             try store.devices(of: bump.app, telephone: $0, limit: 1).isEmpty
         }
@@ -184,7 +184,7 @@ extension API {
     /// The answer to a bump. Called inside the store's transaction, so it asks no other component: a campaign that was born a
     /// moment ago has no rate.
     static func answer(
-        to outcome: BumpOutcome, _ status: VersionStatus, for sight: Sight, warnings: [String] = []
+        to outcome: BumpOutcome, _ status: VersionStatus, for sight: Redaction, warnings: [String] = []
     ) -> StoredAnswer {
         func campaign(_ writer: inout JSONWriter, _ campaign: CampaignRecord) {
             writer.campaign(

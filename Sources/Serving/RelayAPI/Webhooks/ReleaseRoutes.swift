@@ -67,7 +67,7 @@ extension API {
     }
 
     private func settle(
-        _ app: AppKey, _ receipt: WebhookReceipt, by caller: Caller, read: (ReleaseRules) throws -> ReleaseNews
+        _ app: AppKey, _ receipt: WebhookReceipt, by caller: Caller, read: (ReleaseRules) throws -> ReleaseVerdict
     ) throws -> Response {
         let rules = control.releaseRules(of: app)
         return try answer(to: receipt) {
@@ -79,7 +79,7 @@ extension API {
     }
 
     private func settle(
-        _ news: ReleaseNews, _ app: AppKey, _ rules: ReleaseRules, _ receipt: WebhookReceipt, by caller: Caller
+        _ news: ReleaseVerdict, _ app: AppKey, _ rules: ReleaseRules, _ receipt: WebhookReceipt, by caller: Caller
     ) throws -> Response {
         switch news {
         case .version(let version): return try release(version, app, rules, receipt, by: caller)

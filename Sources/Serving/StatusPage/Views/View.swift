@@ -42,12 +42,12 @@ struct View {
     }
 
     /// How much of users' data the reader may see.
-    var sight: Sight { caller.sight }
+    var sight: Redaction { caller.sight }
 }
 
 extension HTML {
     /// A user's number. For a reader who may see whole numbers, it links to the user's page.
-    mutating func telephone(_ number: String?, _ sight: Sight) {
+    mutating func telephone(_ number: String?, _ sight: Redaction) {
         guard let number else { return text("–") }
         let shown = sight.telephone(number)
         guard sight == .whole else { return foreign(shown) }
@@ -55,7 +55,7 @@ extension HTML {
     }
 
     /// A push token, shortened, with the same link.
-    mutating func token(_ token: String, _ sight: Sight) {
+    mutating func token(_ token: String, _ sight: Redaction) {
         guard sight == .whole else { return tag("code", text: sight.token(token)) }
         link(PagePath("page", "users").with("token", token), "\(token.prefix(16))…")
     }

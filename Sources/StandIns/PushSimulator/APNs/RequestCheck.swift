@@ -9,7 +9,7 @@ import WireFormat
 package struct RequestCheck {
     /// Few, and compared in turn: that is cheaper than hashing, and needs no copy.
     private let topics: [ArraySlice<UInt8>]
-    private var book: ProviderTokenBook
+    private var book: VerifiedTokenCache
 
     /// Bytes of payload APNs takes; VoIP pushes may have `voipPayload`.
     package static let largestPayload = 4096
@@ -27,7 +27,7 @@ package struct RequestCheck {
     ) {
         self.world = world
         self.topics = topics.map { Array($0.utf8)[...] }
-        self.book = ProviderTokenBook(verifier: ProviderTokenVerifier(teamID: teamID, keys: keys))
+        self.book = VerifiedTokenCache(verifier: ProviderTokenVerifier(teamID: teamID, keys: keys))
     }
 
     /// `payloadSize` is the size that arrived; `payload` may have been cut off after the largest size that can be right. `now` in

@@ -122,7 +122,7 @@ package struct ConnectionCredential: Sendable {
 }
 
 /// Remembers the result for each distinct authorization value, so that a signature is checked once.
-struct ProviderTokenBook {
+struct VerifiedTokenCache {
     private let verifier: ProviderTokenVerifier
     private var known: [[UInt8]: VerifiedToken?] = [:]
     /// A client that sends only new tokens must not fill the memory.

@@ -166,10 +166,10 @@ package protocol NodeStore: Sendable {
     func keepQuotaPauses(of project: String, _ pauses: [String: ProjectQuota.KnownPause]) throws
 
     /// Blocks until there is news of a change, until `deadline` at most. Returns at once where news may have been missed.
-    func awaitNews(until deadline: MonotonicTime) throws -> FleetNews
+    func awaitNews(until deadline: MonotonicTime) throws -> FleetHints
 
     /// Notifies every relay, this one too. A relay that is alone gets nothing.
-    func tell(_ wish: FleetWish) throws
+    func tell(_ wish: FleetRequest) throws
 
     /// Forgets relays that have been gone since before `time`.
     func forgetNodes(goneBefore time: Timestamp) throws

@@ -22,7 +22,7 @@ package protocol PastStore: NodeStore {
 
 extension PastStore {
     /// Whether the store went back, by a look of its own: nothing else may have looked since. nil: it holds what was seen of it.
-    package func fallNow() throws -> StoreFall? {
+    package func fallNow() throws -> StoreRollback? {
         do {
             try lookBack()
             return nil

@@ -21,7 +21,7 @@ package struct StoreMark: Hashable, Sendable {
 }
 
 /// A store that does not hold what this relay saw in it.
-package struct StoreFall: Hashable, Sendable {
+package struct StoreRollback: Hashable, Sendable {
     package var seen: StoreMark
     /// The mark that is there; nil: it was not looked at since.
     package var found: StoreMark?
@@ -52,6 +52,6 @@ package struct StoreWord: Hashable, Sendable {
 }
 
 /// Marks a request of a user who may open the control socket: a person repeats what a store has lost before it is accepted.
-package enum OperatorsHand {
+package enum OperatorHeader {
     @TaskLocal package static var isAtWork = false
 }

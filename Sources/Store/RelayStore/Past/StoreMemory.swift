@@ -7,10 +7,10 @@ import Synchronization
 package final class StoreMemory: Sendable {
     private struct State {
         var seen: StoreMark?
-        var fall: StoreFall?
+        var fall: StoreRollback?
         /// The number of falls that were found.
         var falls: Int64 = 0
-        var fell: @Sendable (StoreFall) -> Void = { _ in }
+        var fell: @Sendable (StoreRollback) -> Void = { _ in }
     }
 
     private let state = Mutex(State())
@@ -38,10 +38,10 @@ package final class StoreMemory: Sendable {
     package var seen: StoreMark? { state.withLock { $0.seen } }
 
     /// nil: all is well.
-    package var fall: StoreFall? { state.withLock { $0.fall } }
+    package var fall: StoreRollback? { state.withLock { $0.fall } }
 
     /// - Parameter act: is given each fall as it is found; must not wait.
-    package func onFall(_ act: @escaping @Sendable (StoreFall) -> Void) { state.withLock { $0.fell = act } }
+    package func onFall(_ act: @escaping @Sendable (StoreRollback) -> Void) { state.withLock { $0.fell = act } }
 
     /// Notes that the store holds this. A lower mark than what was seen changes nothing, nor does any while the
     /// store has fallen.
@@ -73,10 +73,10 @@ package final class StoreMemory: Sendable {
     /// - Returns: what to throw.
     @discardableResult
     package func fell(to found: StoreMark?) -> StoreError {
-        let (fall, act) = state.withLock { state -> (StoreFall, (@Sendable (StoreFall) -> Void)?) in
+        let (fall, act) = state.withLock { state -> (StoreRollback, (@Sendable (StoreRollback) -> Void)?) in
             let isNews = state.fall == nil
             let seen = state.seen ?? StoreMark(identity: "", decision: 0, sign: "")
-            let fall = StoreFall(seen: state.fall?.seen ?? seen, found: found ?? state.fall?.found)
+            let fall = StoreRollback(seen: state.fall?.seen ?? seen, found: found ?? state.fall?.found)
             state.fall = fall
             if isNews { state.falls += 1 }
             isFallen.store(true, ordering: .releasing)
@@ -104,7 +104,7 @@ package final class StoreMemory: Sendable {
 
     /// - Throws: `StoreError`, `.wentBack`, where nothing may be written. A person at the control socket may write.
     package func allowWriting() throws(StoreError) {
-        guard hasFallen, !OperatorsHand.isAtWork, let fall else { return }
+        guard hasFallen, !OperatorHeader.isAtWork, let fall else { return }
         throw fall.error
     }
 }

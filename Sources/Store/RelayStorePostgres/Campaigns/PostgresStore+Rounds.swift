@@ -36,7 +36,7 @@ extension PostgresStore {
     }
 
     package func putInLine(
-        _ devices: [RoundTable.Device], _ again: SentAgain, in round: RoundTable.Open,
+        _ devices: [RoundTable.Device], _ again: RequeueReasons, in round: RoundTable.Open,
         of campaign: CampaignKey, at now: Timestamp, _ session: PostgresSession
     ) throws -> [(state: DeliveryState, reason: String?)] {
         let locked = try session.run(RoundStatements.lock) { values in

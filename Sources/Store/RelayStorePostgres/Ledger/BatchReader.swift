@@ -130,7 +130,7 @@ enum BatchReader {
             append(
                 row, of: found, wave: isGone ? Int(UInt8.max) : wave,
                 attempts: UInt16(clamping: found.integer(row, Column.attempts)),
-                again: SentAgain(rawValue: UInt8(truncatingIfNeeded: found.integer(row, Column.again))), to: &rows)
+                again: RequeueReasons(rawValue: UInt8(truncatingIfNeeded: found.integer(row, Column.again))), to: &rows)
         }
     }
 
@@ -143,7 +143,7 @@ enum BatchReader {
 
     @inline(__always)
     private static func append(
-        _ row: Int, of found: borrowing PostgresRows, wave: Int, attempts: UInt16 = 0, again: SentAgain = [],
+        _ row: Int, of found: borrowing PostgresRows, wave: Int, attempts: UInt16 = 0, again: RequeueReasons = [],
         to rows: inout DeviceRows
     ) {
         let token = unsafe found.withBytes(row, Column.token) { unsafe PackedToken.unpack($0, into: &rows) }

@@ -31,7 +31,7 @@ extension PostgresStore {
         }
     }
 
-    package func awaitNews(until deadline: MonotonicTime) throws -> FleetNews {
+    package func awaitNews(until deadline: MonotonicTime) throws -> FleetHints {
         let told = try noting {
             try pool.use(
                 .control, "listening for changes by others", isReadOnly: true,
@@ -43,13 +43,13 @@ extension PostgresStore {
             watch.withLock { $0.doubt() }
             return .everything
         }
-        var news = FleetNews()
+        var news = FleetHints()
         for payload in told { news.add(payload, ofSchema: schema.name) }
         if news.tables.contains("version") { watch.withLock { $0.doubt() } }
         return news
     }
 
-    package func tell(_ wish: FleetWish) throws {
+    package func tell(_ wish: FleetRequest) throws {
         try look(.requests, "telling the other relays", isSnapshot: false) { [schema] session in
             _ = try session.run("SELECT pg_notify('upgrade_relay', ?)", "\(schema.name) \(wish.text)")
         }

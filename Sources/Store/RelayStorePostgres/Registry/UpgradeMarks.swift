@@ -75,7 +75,7 @@ struct CampaignMarks {
         sql: """
             UPDATE campaign_told AS t SET upgraded = 1
             WHERE t.campaign_id = $1 AND t.device_id = ANY ($2) AND t.upgraded = 0
-                AND \(ToldTable.isAhead("t.device_id", of: "$1"))
+                AND \(LoginNoticeTable.isAhead("t.device_id", of: "$1"))
             RETURNING t.device_id
             """)
 

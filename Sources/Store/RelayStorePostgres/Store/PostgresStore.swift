@@ -23,7 +23,7 @@ package final class PostgresStore: PrunableSQL {
     /// The watch over changes by other relays.
     let watch: Mutex<ChangeWatch>
     package var membership: Membership { options.membership }
-    package let decisions = DecisionNews()
+    package let decisions = DecisionNotices()
     private let askedOfPast = Atomic<UInt64>(0)
     /// A setting of the server with which the store may lose data that it promises to keep.
     let unready: SessionFault?

@@ -58,7 +58,7 @@ extension SQLiteStore {
     }
 
     package func putInLine(
-        _ devices: [RoundTable.Device], _ again: SentAgain, in round: RoundTable.Open,
+        _ devices: [RoundTable.Device], _ again: RequeueReasons, in round: RoundTable.Open,
         of campaign: CampaignKey, at now: Timestamp, _ connection: SQLiteConnection
     ) throws -> [(state: DeliveryState, reason: String?)] {
         try devices.compactMap { device, environment in

@@ -54,7 +54,7 @@ extension SQLiteStore {
                     ? Int(UInt8.max) : waves.map { statement.wave(of: BatchColumn.telephone, by: $0) } ?? 0
                 statement.readDevice(
                     into: &rows, attempts: UInt16(clamping: statement.integer(BatchColumn.attempts)), wave: wave,
-                    again: SentAgain(rawValue: UInt8(truncatingIfNeeded: statement.integer(BatchColumn.again))))
+                    again: RequeueReasons(rawValue: UInt8(truncatingIfNeeded: statement.integer(BatchColumn.again))))
             }
         }
     }
@@ -175,7 +175,7 @@ extension Statement {
 
     /// Appends the device that the statement stands on.
     @inline(__always)
-    func readDevice(into rows: inout DeviceRows, attempts: UInt16, wave: Int = 0, again: SentAgain = []) {
+    func readDevice(into rows: inout DeviceRows, attempts: UInt16, wave: Int = 0, again: RequeueReasons = []) {
         let token = slice(BatchColumn.token, into: &rows)
         let telephone = slice(BatchColumn.telephone, into: &rows)
         let version = slice(BatchColumn.version, into: &rows)

@@ -65,7 +65,7 @@ struct UpgradeMarks: UpgradeTallying {
         """
     private static let markEarly: SQL = """
         UPDATE campaign_told SET upgraded = 1
-        WHERE campaign_id = ?1 AND device_id = ?2 AND upgraded = 0 AND \(ToldTable.isAhead("?2", of: "?1"))
+        WHERE campaign_id = ?1 AND device_id = ?2 AND upgraded = 0 AND \(LoginNoticeTable.isAhead("?2", of: "?1"))
         """
 
     private static func statement(_ mark: AdoptionRule.Mark) -> SQL {

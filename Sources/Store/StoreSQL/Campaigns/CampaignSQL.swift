@@ -48,7 +48,7 @@ package protocol CampaignSQL: SQLStore {
     /// - Parameter devices: ascending.
     /// - Returns: the outcomes that they had.
     func putInLine(
-        _ devices: [RoundTable.Device], _ again: SentAgain, in round: RoundTable.Open,
+        _ devices: [RoundTable.Device], _ again: RequeueReasons, in round: RoundTable.Open,
         of campaign: CampaignKey, at now: Timestamp, _ connection: Connection
     ) throws -> [(state: DeliveryState, reason: String?)]
 }

@@ -75,7 +75,7 @@ extension SQLStore {
                     FROM device AS d \(index) JOIN app AS a ON a.id = d.app_id
                     WHERE d.telephone = ?4 AND d.removed_at IS NULL AND a.name = ?5 AND a.platform = ?6
                     ON CONFLICT DO NOTHING
-                    """, campaign.row, now, SentAgain.untried, String(decoding: telephone, as: UTF8.self),
+                    """, campaign.row, now, RequeueReasons.untried, String(decoding: telephone, as: UTF8.self),
                     record.app.app, record.app.platform)
             }
             guard devices > 0 else { return }

@@ -91,7 +91,7 @@ struct RoundStep {
     ///   outcomes, and returns the outcomes that they had.
     func write(
         of campaign: CampaignKey, at now: Timestamp, _ connection: some SQLConnection,
-        putInLine: ([RoundTable.Device], SentAgain, RoundTable.Open) throws -> [(
+        putInLine: ([RoundTable.Device], RequeueReasons, RoundTable.Open) throws -> [(
             state: DeliveryState, reason: String?
         )]
     ) throws -> Gathered {

@@ -236,7 +236,7 @@ package enum DeliveryBatchTable {
                     CASE WHEN EXISTS (SELECT 1 FROM delivery_upgrade WHERE campaign_id = ?1 AND device_id = ?2)
                         THEN 1 ELSE 0 END)
                 """, campaign.row, entry.device, entry.outcome.attempts, batch.telephone(of: entry), now, environment,
-                SentAgain([.untried, .reminder]))
+                RequeueReasons([.untried, .reminder]))
             try connection.run(
                 "DELETE FROM delivery_upgrade WHERE campaign_id = ? AND device_id = ?", campaign.row, entry.device)
         }

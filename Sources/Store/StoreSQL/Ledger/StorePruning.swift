@@ -237,7 +237,7 @@ package enum OldDevices {
             }
             guard let row else { continue }
             // The id may be given to another device, which was not notified at login.
-            try ToldTable.forget(device, of: row.app, connection)
+            try LoginNoticeTable.forget(device, of: row.app, connection)
             count += 1
             if row.isRegistered {
                 tally.gained(-1, app: row.app)

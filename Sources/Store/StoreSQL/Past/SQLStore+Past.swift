@@ -35,7 +35,7 @@ extension SQLStore {
         guard let fall = try fallNow() else {
             throw StoreError(.refused, context: "the store did not go back: there is nothing to accept")
         }
-        let accepted = try OperatorsHand.$isAtWork.withValue(true) {
+        let accepted = try OperatorHeader.$isAtWork.withValue(true) {
             try write("taking the store on", lock: .rows) { connection in
                 let found = try DecisionTable.mark(connection)
                 guard word.seen == fall.seen, word.found == found else {

@@ -31,7 +31,7 @@ extension SeenDevice: Selection {
 /// Finds the logins that bring news. Most bring none, and then wait neither for the writer nor for the disk.
 package struct SightingLook: Sendable {
     private let now: Timestamp
-    private var told = ToldTally()
+    private var told = LoginNoticeTally()
     /// The number of logins whose device is known.
     package private(set) var known = 0
     /// Logins to store, in the order in which they came.
@@ -50,7 +50,7 @@ package struct SightingLook: Sendable {
         // The first login of a device that is behind is noted; later ones write nothing.
         if let requirement = sighting.toldAtLogin {
             let campaign = try told.campaign(of: requirement, app: app, connection)
-            let isNew = try campaign.map { try !ToldTable.wasTold(device.id, in: $0, connection) }
+            let isNew = try campaign.map { try !LoginNoticeTable.wasTold(device.id, in: $0, connection) }
             if isNew != true { sighting.toldAtLogin = nil }
         }
         let rule = LoginRule(
@@ -65,7 +65,7 @@ package struct SightingWriter<Upgrades: UpgradeTallying> {
     private let connection: Upgrades.Connection
     private var upgrades: Upgrades
     private var tally = RegistryTally()
-    private var told = ToldTally()
+    private var told = LoginNoticeTally()
     private var logins = 0
 
     package init(_ upgrades: Upgrades, at now: Timestamp, _ connection: Upgrades.Connection) {

@@ -7,15 +7,15 @@ import Threading
 /// lease has no time for that.
 ///
 /// News that comes while it works is merged, and handled together afterwards.
-final class NewsDesk: Sendable {
-    private let pending = Mutex(FleetNews())
+final class FleetHintHandler: Sendable {
+    private let pending = Mutex(FleetHints())
     private let worker = Worker()
 
     /// - Throws: where the system has no thread left.
-    func start(_ act: @escaping @Sendable (FleetNews) -> Void) throws {
+    func start(_ act: @escaping @Sendable (FleetHints) -> Void) throws {
         try worker.start("news") { [self] _ in
             let news = pending.withLock { pending in
-                defer { pending = FleetNews() }
+                defer { pending = FleetHints() }
                 return pending
             }
             if !news.isEmpty { act(news) }
@@ -24,7 +24,7 @@ final class NewsDesk: Sendable {
     }
 
     /// Never waits.
-    func take(_ news: FleetNews) {
+    func take(_ news: FleetHints) {
         pending.withLock { $0.formUnion(news) }
         worker.wake()
     }

@@ -2,7 +2,7 @@
 
 /// When a campaign may begin: Google asks to avoid "the two minutes around :00, :15, :30, :45" (PROTOCOLS 2.4), when everybody's
 /// timers go off. Read here as one minute before each quarter of an hour and one after it.
-package enum QuietQuarter {
+package enum QuarterHourAvoidance {
     private static let quarter = Duration.seconds(900).milliseconds
     private static let side = Duration.seconds(60).milliseconds
 

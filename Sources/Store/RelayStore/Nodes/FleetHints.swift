@@ -2,7 +2,7 @@
 import UpgradeRules
 
 /// A person's request to one relay that another relay carries out.
-package enum FleetWish: Hashable, Sendable {
+package enum FleetRequest: Hashable, Sendable {
     /// The app's push services are tried at once, whatever they wait for.
     case probe(AppKey)
     /// The app's store is asked at once.
@@ -29,17 +29,17 @@ package enum FleetWish: Hashable, Sendable {
 }
 
 /// News from the other relays: hints, of which some may be lost. Each relay looks for itself, too.
-package struct FleetNews: Hashable, Sendable {
+package struct FleetHints: Hashable, Sendable {
     /// The tables in which something has changed.
     package var tables: Set<String> = []
-    package var wishes: [FleetWish] = []
+    package var wishes: [FleetRequest] = []
     /// Anything may have changed.
     package var isEverything = false
 
     package init() {}
 
     package static let everything = {
-        var news = FleetNews()
+        var news = FleetHints()
         news.isEverything = true
         return news
     }()
@@ -48,7 +48,7 @@ package struct FleetNews: Hashable, Sendable {
 
     package func concerns(_ names: Set<String>) -> Bool { isEverything || !tables.isDisjoint(with: names) }
 
-    package mutating func formUnion(_ other: FleetNews) {
+    package mutating func formUnion(_ other: FleetHints) {
         tables.formUnion(other.tables)
         wishes += other.wishes
         isEverything = isEverything || other.isEverything
@@ -59,7 +59,7 @@ package struct FleetNews: Hashable, Sendable {
         guard payload.hasPrefix(schema + " ") else { return }
         let told = payload.dropFirst(schema.count + 1)
         if told.hasPrefix("!") {
-            if let wish = FleetWish(told) { wishes.append(wish) }
+            if let wish = FleetRequest(told) { wishes.append(wish) }
         } else {
             tables.insert(String(told))
         }

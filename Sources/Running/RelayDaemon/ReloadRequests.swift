@@ -6,7 +6,7 @@ import Synchronization
 import WireFormat
 
 /// Passes requests for a reload to the main thread, and its verdicts back. Any thread may ask.
-final class ReloadDesk: Sendable {
+final class ReloadRequests: Sendable {
     enum Verdict: Sendable, Hashable {
         case taken(ReloadReport)
         case refused(String)

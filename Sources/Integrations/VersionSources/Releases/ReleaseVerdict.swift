@@ -3,7 +3,7 @@ package import UpgradeRules
 import WireFormat
 
 /// The meaning of a release tool's event.
-package enum ReleaseNews: Hashable, Sendable {
+package enum ReleaseVerdict: Hashable, Sendable {
     /// This version is out.
     case version(Version)
     /// This version is out, as a later event of the release reports: the first one was ignored, or has announced it already. If

@@ -11,7 +11,7 @@ import WireFormat
 ///
 /// The note is written after the change in the store, so it is never ahead of the store, and a crash between the two raises
 /// no alarm.
-final class PastWatch: Sendable {
+final class RollbackWatch: Sendable {
     private static let interval = Duration.seconds(1)
     /// The shortest time between two notes that differ only in the number of records, as a campaign makes many.
     private static let noteInterval = Duration.seconds(5)
@@ -62,7 +62,7 @@ final class PastWatch: Sendable {
         if let fall = store.membership.memory.fall { tell(of: fall) }
     }
 
-    private func tell(of fall: StoreFall) {
+    private func tell(of fall: StoreRollback) {
         let notify = state.withLock { state in
             guard !state.isTold, let notify = state.notify else { return nil as (@Sendable (RelayEvent) -> Void)? }
             state.isTold = true

@@ -2,7 +2,7 @@
 internal import RelayStore
 
 /// The table `campaign_told`: devices that were notified at login.
-package enum ToldTable {
+package enum LoginNoticeTable {
     package static func wasTold(_ device: Int64, in campaign: Int64, _ connection: some SQLConnection) throws -> Bool {
         try connection.exists("SELECT 1 FROM campaign_told WHERE campaign_id = ? AND device_id = ?", campaign, device)
     }
@@ -28,7 +28,7 @@ package enum ToldTable {
 }
 
 /// Devices that were notified at login, counted within one transaction.
-package struct ToldTally {
+package struct LoginNoticeTally {
     private var campaigns: [Int64: Int64?] = [:]
     private var told: [Int64: Int64] = [:]
 

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The commits of this process that change an answer of the open paths. The store passes each on, after the commit and before its call returns,
 /// so that no caller has to. Another process's commits are no part of it.
-package final class DecisionNews: Sendable {
+package final class DecisionNotices: Sendable {
     package enum Fact: Sendable {
         /// A decision about an app, and the record since then.
         ///
@@ -29,7 +29,7 @@ extension Decision {
     /// The news of it for the open paths, once it is committed; nil: nothing was ever asked of the app.
     ///
     /// - Parameter isAwaited: whether an act is answered next.
-    package func fact(of app: AppKey, isAwaited: Bool) -> DecisionNews.Fact? {
+    package func fact(of app: AppKey, isAwaited: Bool) -> DecisionNotices.Fact? {
         let record = VersionRecord(app, after)
         return record.isEmpty ? nil : .decided(record, isAwaited: isAwaited)
     }

@@ -6,9 +6,9 @@ import Testing
 
 @testable import RelayDaemon
 
-@Suite struct NewsDeskTests {
-    private static func news(_ payload: String) -> FleetNews {
-        var news = FleetNews()
+@Suite struct FleetHintHandlerTests {
+    private static func news(_ payload: String) -> FleetHints {
+        var news = FleetHints()
         news.add("s \(payload)", ofSchema: "s")
         return news
     }
@@ -18,8 +18,8 @@ import Testing
         let (begun, goOn, acted) = (
             DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
         )
-        let heard = Mutex<[FleetNews]>([])
-        let desk = NewsDesk()
+        let heard = Mutex<[FleetHints]>([])
+        let desk = FleetHintHandler()
         try desk.start { news in
             heard.withLock { $0.append(news) }
             begun.signal()
@@ -42,5 +42,5 @@ import Testing
         #expect(last.tables == ["campaign"] && last.wishes.count == 1)
     }
 
-    @Test func oneThatWasNotStartedStops() { NewsDesk().stop() }
+    @Test func oneThatWasNotStartedStops() { FleetHintHandler().stop() }
 }

@@ -7,13 +7,13 @@ import Testing
 
 @testable import RelayDaemon
 
-@Suite(.ownThread) struct ReloadDeskTests {
+@Suite(.ownThread) struct ReloadRequestsTests {
     private let asked = DispatchSemaphore(value: 0)
-    private let desk: ReloadDesk
+    private let desk: ReloadRequests
 
     init() {
         let asked = asked
-        desk = ReloadDesk(startedAt: Timestamp(milliseconds: 1000)) { asked.signal() }
+        desk = ReloadRequests(startedAt: Timestamp(milliseconds: 1000)) { asked.signal() }
     }
 
     /// Asks on another thread; the main thread's part is `answer`.
@@ -31,7 +31,7 @@ import Testing
         return try #require(result).get()
     }
 
-    private func serve(_ verdict: ReloadDesk.Verdict, at seconds: Int64) {
+    private func serve(_ verdict: ReloadRequests.Verdict, at seconds: Int64) {
         desk.serve(clock: { Timestamp(milliseconds: seconds * 1000) }) { _ in verdict }
     }
 

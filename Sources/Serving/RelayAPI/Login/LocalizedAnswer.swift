@@ -2,7 +2,7 @@
 import UpgradeRules
 
 /// An answer, rendered once in each language of its words (at most `LocalizedText.maximumLanguages` and the default).
-package struct Spoken<Content: Sendable>: Sendable {
+package struct LocalizedAnswer<Content: Sendable>: Sendable {
     /// In the default language.
     package let usual: Content
     /// By language, in lower case.
@@ -17,7 +17,7 @@ package struct Spoken<Content: Sendable>: Sendable {
 
     /// The content for a wish, and the header on which the choice depends; nil: none. The wish is not evaluated where there is only
     /// one language.
-    func chosen(for wish: @autoclosure () -> LanguageWish) -> (content: Content, vary: String?) {
+    func chosen(for wish: @autoclosure () -> RequestedLanguages) -> (content: Content, vary: String?) {
         guard !others.isEmpty else { return (usual, nil) }
         let wish = wish()
         return (wish.ranges?.lookup(in: others) ?? usual, wish.vary)
@@ -26,7 +26,7 @@ package struct Spoken<Content: Sendable>: Sendable {
 
 /// The languages that a request asks for: a parameter wins over `Accept-Language`, unless it names no language at all. Neither is
 /// ever a fault: an app is not refused its answer for a vendor's name of a language.
-struct LanguageWish {
+struct RequestedLanguages {
     /// The most wanted first; nil: none were given.
     private(set) var ranges: LanguageRanges?
     /// The header that decided, if one did: another request may have another.

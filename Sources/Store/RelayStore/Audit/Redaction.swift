@@ -3,7 +3,7 @@
 /// How much of people's data a reader is shown: the one place that decides how a telephone and a push token are written.
 ///
 /// Each writer of one takes a sight, which `Caller.sight` derives from the caller.
-package enum Sight: Hashable, Sendable, CaseIterable {
+package enum Redaction: Hashable, Sendable, CaseIterable {
     /// As they are: for callers with the scope `users` or `devices`, and for an operator.
     case whole
     /// Enough to know one again, too little to call or to push to: for every other caller that may ask.
