@@ -49,7 +49,7 @@ struct StatementTextTests {
             "iif(", "json_", "INSERT OR ", "INDEXED", "CROSS JOIN device", "GLOB", "julianday", "randomblob", "instr(",
             "LIMIT -1", "rowid", "PRAGMA",
         ]
-        let folder = Self.sources.appending(path: "StoreSQL")
+        let folder = Self.sources.appending(path: "Store/StoreSQL")
         let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
         #expect(files.count > 20)
         for file in files where file != "SQLDialect.swift" {

@@ -19,7 +19,7 @@ import Testing
 
     @Test func theTargetDependsOnNothing() throws {
         let manifest = try String(contentsOf: Self.root.appending(path: "Package.swift"), encoding: .utf8)
-        #expect(manifest.contains(#"room("UpgradeRules"),"#))
+        #expect(manifest.contains(#"room("UpgradeRules", in: "Rules"),"#))
     }
 
     @Test func theCheckFindsWhatItLooksFor() {
