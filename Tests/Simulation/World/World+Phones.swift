@@ -274,6 +274,11 @@ extension World {
         let isForgotten =
             known == nil && pushes.wasPruned && pushes.calledDead.contains("\(phone.app)/\(token(phone))")
         let isKnown = model.device(phone.app, token(phone))?.isRegistered == true && !isForgotten
+        // A list may have brought back an erased device with a time before its own reports: then the file has seen it later.
+        let isSeenLater = model.registry.states(registryKey(phone.app, token(phone))).contains { device in
+            guard let device, let seen = change.seenAt?.milliseconds else { return false }
+            return max(device.registered, device.seen ?? device.registered) < seen
+        }
         _ = try relay.store.register(batch, at: clock.now.wall, isDryRun: false) { _ in }
         happens(.record(Self.word(change)), to: phone.app, token(phone))
         if wasDead, !wasClockSet, try relay.store.device(key, token: token(phone))?.retiredAt == nil {
@@ -284,6 +289,7 @@ extension World {
         model.device(phone.app, token(phone)) { state in
             if isKnown {
                 state.user = phone.user ?? state.user
+                if isSeenLater { state.version = 1 }
             } else {
                 (state.isRegistered, state.user, state.version) = (true, phone.user, 1)
                 state.isTooOld = false
