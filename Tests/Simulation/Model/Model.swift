@@ -153,6 +153,14 @@ struct Model {
         return nil
     }
 
+    /// A person's act has decided something about an app. It decides the whole app, also one that is not configured: versions whose
+    /// moment has come are in force since then.
+    mutating func decided(_ app: Int) {
+        for place in announcements.indices where announcements[place].app == app && isStuck[app] {
+            if let since = announcements[place].inForceAt, since <= now { announcements[place].wasBeforeTrouble = true }
+        }
+    }
+
     /// Notes whether the relay can decide anything about an app.
     mutating func stick(_ app: Int, _ isStuckNow: Bool) {
         guard isStuck[app] != isStuckNow else { return }

@@ -55,6 +55,7 @@ extension World {
         }
         did(object: number, campaign: model.blocks[place].campaign)
         model.looked(app)
+        model.decided(app)
         model.blocks[place].endedAt = milliseconds
         if settings.isGated(app) { noteOffers(app) }
         return "\(version) of app \(app) may be used again"

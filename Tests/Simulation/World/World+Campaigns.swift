@@ -169,6 +169,7 @@ extension World {
             throw error
         }
         did(campaign: campaign.id)
+        if let app = app(of: campaign) { model.decided(app) }
         change(campaign) { $0.cancelledAt = milliseconds }
         return "campaign \(campaign.id) is cancelled"
     }

@@ -327,6 +327,7 @@ extension World {
         }
         did(object: Self.number(of: withdrawal.withdrawn.text), campaign: withdrawal.campaign?.id)
         model.withdraw(app, Self.number(of: withdrawal.withdrawn.text))
+        model.decided(app)
         // A campaign that it had superseded goes on, as after a retry by hand: the waits that the service asked for before do not count.
         for (id, facts) in model.campaigns where model.announcements[facts.announcement].app == app {
             pushes.forgetRetries(of: id, inFlight: relay.lane.inFlight(of: id))
