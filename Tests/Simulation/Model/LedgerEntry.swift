@@ -34,11 +34,11 @@ struct LedgerAnswer {
 struct LedgerEntry {
     /// The last recorded answer. For an app whose tokens are also tried in the other environment: all recorded answers.
     private(set) var last: [LedgerAnswer] = []
-    /// The last answer that was recorded and counts: a push that goes again when sending goes on has had none.
-    private(set) var counted: LedgerAnswer?
     private(set) var attempts = 0
+    /// The last answer by which a service took its push.
+    private(set) var taken: LedgerAnswer?
     /// Whether a service ever took its push.
-    private(set) var wasTaken = false
+    var wasTaken: Bool { taken != nil }
     /// Answers that may or may not have been recorded: the process died, or another relay had the campaign.
     var perhaps: [LedgerAnswer] = []
     /// Whether a later answer is surely recorded.
@@ -48,9 +48,8 @@ struct LedgerEntry {
     mutating func take(_ answer: LedgerAnswer, isOneOfTwo: Bool) {
         if !perhaps.isEmpty { isLaterKnown = true }
         last = isOneOfTwo ? last + [answer] : [answer]
-        if answer.verdict != .postponed { counted = answer }
         attempts += answer.attempts
-        wasTaken = wasTaken || answer.verdict == .taken
+        if answer.verdict == .taken { taken = answer }
     }
 
     /// The possible entries: with all of `perhaps`, with all but its last, and so on; and with all but its first, and so on, where

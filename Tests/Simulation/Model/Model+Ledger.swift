@@ -171,9 +171,9 @@ extension Model {
         }
         // A push that did not leave names the user that it was read for, whichever user had the earlier ones.
         let isUnsent = ["filtered", "retrying"].contains(row.state) || row.reason == "NotSent"
-        // A reminder whose service wanted a pause has not been tried: the row still names the user whose push was taken.
-        let isAsBefore = row.state == "accepted" && entry.last.last?.verdict == .postponed
-        guard let last = isAsBefore ? entry.counted : entry.last.last, row.attempts > 0, !isUnsent else { return nil }
+        // A reminder that fails, or whose service wants a pause, changes nothing: the row names the user whose push was taken.
+        let isOfBefore = row.state == "accepted" && entry.last.last?.verdict != .taken
+        guard let last = isOfBefore ? entry.taken : entry.last.last, row.attempts > 0, !isUnsent else { return nil }
         if let user = row.user, user != last.user {
             return ("ledger.user", "it names user \(user), and the push was for \(last.user ?? -1)")
         }

@@ -2,6 +2,7 @@
 package import RelayEngine
 package import RelayStore
 package import StoreSQL
+import Synchronization
 
 /// The server uses the room again that a pruning frees; it gives little of it back to the file system.
 extension PostgresStore {
@@ -32,7 +33,22 @@ extension PostgresStore {
 
     package func restFromPruning(_ pause: Duration, after steps: Int) { options.rest(pause) }
 
+    /// A push that was on its way a day ago has been recorded. The server's clock may be set in between, so the day counts by this process's
+    /// own clock, too; after thirty days the server's alone counts, for relays that start anew each day.
     package func pruneOwn(_ session: PostgresSession) throws {
-        try session.run("DELETE FROM erased_device WHERE at < now_ms() - 86400000")
+        let now = options.ticks()
+        guard let newest = try session.integer("SELECT max(at) FROM erased_device HAVING count(*) > 0") else { return }
+        let known = erasedDevices.withLock { known in
+            let before = known
+            if before.map({ now - $0.at >= Self.onItsWay }) ?? true { known = (newest, now) }
+            return before.flatMap { now - $0.at >= Self.onItsWay ? $0.newest : nil }
+        }
+        try session.run(
+            """
+            DELETE FROM erased_device
+            WHERE at < now_ms() - 86400000 AND at <= ? OR at < now_ms() - 2592000000
+            """, known ?? -1)
     }
+
+    private static let onItsWay = Duration.seconds(86_400)
 }

@@ -25,6 +25,8 @@ package final class PostgresStore: PrunableSQL {
     package var membership: Membership { options.membership }
     package let decisions = DecisionNotices()
     private let askedOfPast = Atomic<UInt64>(0)
+    /// The newest erased device that this process has seen, and when it saw it first.
+    let erasedDevices = Mutex<(newest: Int64, at: MonotonicTime)?>(nil)
     /// A setting of the server with which the store may lose data that it promises to keep.
     let unready: SessionFault?
     /// The tables that are written to; none where the schema was not brought to the newest version.
