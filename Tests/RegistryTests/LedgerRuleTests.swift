@@ -89,13 +89,13 @@ struct LedgerRuleTests {
                 == .row(LedgerRule.Row(.retrying, isScheduled: true, again: .reminder)))
     }
 
-    @Test("A row names another user only once a push has left; a reminder stands in the row of the push before")
+    @Test("A row names another user only once a push has left; a reminder stands in the row of the push before, whether it has left or not")
     func users() {
         let rule = LedgerRule(ended: nil)
         let outcome = Outcome(.retrying, attempts: 2, isScheduled: true)
         for (before, keeps): (RecordedOutcome?, Bool) in [
             (Self.recorded(attempts: 2, [.untried, .reminder]), true),
-            (Self.recorded(attempts: 1, [.untried, .reminder]), false), (Self.recorded(attempts: 2, .reminder), false),
+            (Self.recorded(attempts: 1, [.untried, .reminder]), true), (Self.recorded(attempts: 2, .reminder), true),
             (Self.recorded(attempts: 2, .untried), false), (Self.recorded(attempts: 1), false), (nil, false),
         ] {
             guard case .row(let row) = rule.judge(outcome, over: before, packs: false) else {

@@ -47,9 +47,9 @@ package struct LedgerRule: Sendable {
             (self.state, self.isScheduled, self.again) = (state, isScheduled, again)
         }
 
-        /// Whether the row goes on naming its user, even if the device is another user's now: a reminder that has not left stands
-        /// in the row of a push that was taken.
-        package var keepsUser: Bool { again.isSuperset(of: [.untried, .reminder]) }
+        /// Whether the row goes on naming its user, even if the device is another user's now: a reminder stands in the row of a push
+        /// that was taken, until it is taken itself.
+        package var keepsUser: Bool { again.contains(.reminder) }
     }
 
     /// Whether the outcomes of a shard's batch may be packed: only where the shard's cursor passes all of them, because a list of
