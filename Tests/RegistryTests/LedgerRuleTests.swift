@@ -89,7 +89,7 @@ struct LedgerRuleTests {
                 == .row(LedgerRule.Row(.retrying, isScheduled: true, again: .reminder)))
     }
 
-    @Test("A row names another user only once a push has left; a reminder stands in the row of the push before, whether it has left or not")
+    @Test("A row names another user only once a push has left, that of a reminder only once it is taken")
     func users() {
         let rule = LedgerRule(ended: nil)
         let outcome = Outcome(.retrying, attempts: 2, isScheduled: true)
