@@ -13,21 +13,21 @@ struct AdoptionRuleTests {
     func rows(_ state: DeliveryState) {
         #expect(
             AdoptionRule.judge(Entry(state: state, wasCurrent: false, isMarked: false), nil)
-                == Verdict(mark: .row, isPushed: state == .accepted, isTold: false))
+                == Verdict(mark: .row, isPushed: state == .accepted, isNotified: false))
         #expect(AdoptionRule.judge(Entry(state: state, wasCurrent: true, isMarked: false), .given) == nil)
         #expect(AdoptionRule.judge(Entry(state: state, wasCurrent: false, isMarked: true), .given) == nil)
     }
 
     @Test("A place in a packed batch is marked beside it", arguments: PlainOutcome.allCases)
     func packed(_ outcome: PlainOutcome) {
-        let verdict = Verdict(mark: .besideBatch, isPushed: outcome == .accepted, isTold: true)
+        let verdict = Verdict(mark: .besideBatch, isPushed: outcome == .accepted, isNotified: true)
         #expect(AdoptionRule.judge(Entry(outcome), .given) == (outcome == .alreadyCurrent ? nil : verdict))
     }
 
     @Test("A device without an entry counts by its notice at login alone, and then before its campaign came to it")
     func early() {
         #expect(AdoptionRule.judge(nil, nil) == nil)
-        #expect(AdoptionRule.judge(nil, .given) == Verdict(mark: .notice, isPushed: false, isTold: true))
+        #expect(AdoptionRule.judge(nil, .given) == Verdict(mark: .notice, isPushed: false, isNotified: true))
         #expect(AdoptionRule.judge(nil, .given)?.isEarly == true)
     }
 

@@ -63,7 +63,7 @@ struct PostgresPlanTests {
             types: "bigint, bigint, bigint[], bigint[], bigint[], bigint[], bigint[], bigint[], text[], text[]",
             has: ["delivery_pkey"]),
         Hot(
-            statement: CommitWriter.writeWaiting,
+            statement: CommitWriter.writeReminders,
             types: "bigint, bigint, bigint[], bigint[], bigint[], bigint[], bigint[], bigint[], text[], text[]",
             has: ["delivery_pkey"]),
         Hot(statement: CommitWriter.giveBack, types: "bigint, bigint, bigint[]", has: ["(device_id = ANY ($3)))"]),

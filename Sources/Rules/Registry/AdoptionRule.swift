@@ -16,7 +16,7 @@ package enum AdoptionRule {
     /// The device's entry in the campaign's ledger.
     package struct Entry: Hashable, Sendable {
         package var state: DeliveryState
-        /// Whether it is a place in a packed batch.
+        /// Whether the entry is a place in a packed batch.
         package var isPacked = false
         /// Whether the device met the requirement already when the campaign came to it.
         package var wasCurrent: Bool
@@ -44,7 +44,7 @@ package enum AdoptionRule {
         package var mark: Mark
         /// Whether the push service had taken a push.
         package var isPushed: Bool
-        package var isTold: Bool
+        package var isNotified: Bool
         /// Whether the campaign has not come to the device yet.
         package var isEarly: Bool { mark == .notice }
     }
@@ -55,10 +55,10 @@ package enum AdoptionRule {
     /// - Returns: nil where the device counts already, met the requirement before, or has no entry and was not notified.
     package static func judge(_ entry: Entry?, _ notice: Notice?) -> Verdict? {
         guard !isSettled(by: notice) else { return nil }
-        let isTold = notice != nil
-        guard let entry else { return isTold ? Verdict(mark: .notice, isPushed: false, isTold: true) : nil }
+        let isNotified = notice != nil
+        guard let entry else { return isNotified ? Verdict(mark: .notice, isPushed: false, isNotified: true) : nil }
         guard !entry.wasCurrent, !entry.isMarked else { return nil }
         return Verdict(
-            mark: entry.isPacked ? .besideBatch : .row, isPushed: entry.state == .accepted, isTold: isTold)
+            mark: entry.isPacked ? .besideBatch : .row, isPushed: entry.state == .accepted, isNotified: isNotified)
     }
 }

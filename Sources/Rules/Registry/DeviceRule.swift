@@ -47,11 +47,11 @@ package struct DeviceRule: Sendable {
         /// Whether an older version in records was ignored.
         package var isVersionKept: Bool
 
-        /// Whether it runs a version that may bring it up to a campaign's requirement.
+        /// Whether the device runs a version that may bring it up to a campaign's requirement.
         package var mayUpgrade: Bool { writes.contains(.version) }
-        /// Whether it no longer counts among the devices of its former version.
+        /// Whether the device no longer counts among the devices of its former version.
         package var leavesVersion: Bool { !isBack && writes.contains(.version) }
-        /// Whether it counts among the devices of a version, its new or its former one, and did not before.
+        /// Whether the device counts among the devices of a version, its new or its former one, and did not before.
         package var joinsVersion: Bool { isBack || writes.contains(.version) }
     }
 

@@ -39,7 +39,7 @@ package struct LedgerRule: Sendable {
     /// A device's row of the ledger after an outcome.
     package struct Row: Hashable, Sendable {
         package var state: DeliveryState
-        /// Whether it names the time of a next attempt.
+        /// Whether the row names the time of a next attempt.
         package var isScheduled = false
         package var again: RequeueReasons = []
 

@@ -116,7 +116,7 @@ extension RequirementField {
     /// The help below its field in a form, in English.
     package var hint: StaticString { row.hint }
 
-    /// Whether it says nothing any more of a requirement that is in force: then it is the history's.
+    /// Whether the term is left out of a requirement that is in force: then it is the history's.
     package var isOverInForce: Bool { row.isOverInForce }
 
     /// Whether its value is a moment, and no text.

@@ -52,7 +52,7 @@ extension CommitWriter {
         """)
     static let writeRows = PostgresStatement(sql: "\(rowsWithoutUsers), telephone = excluded.telephone")
     /// For rows that go on naming their users.
-    static let writeWaiting = PostgresStatement(sql: rowsWithoutUsers)
+    static let writeReminders = PostgresStatement(sql: rowsWithoutUsers)
     /// A row that exists keeps its user.
     private static let rowsWithoutUsers: SQL = """
         INSERT INTO delivery (campaign_id, updated_at, device_id, state, attempts, next_attempt_at, environment, again, reason,

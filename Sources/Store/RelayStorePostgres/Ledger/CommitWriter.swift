@@ -36,7 +36,7 @@ struct CommitWriter {
         var packed: [DeliveryPacker] = []
         var rows: [NewRow] = []
         /// Rows that go on naming their users.
-        var waiting: [NewRow] = []
+        var reminders: [NewRow] = []
         var givenBack: [Int64] = []
     }
 
@@ -112,7 +112,7 @@ struct CommitWriter {
         for (place, batch) in batches.enumerated() { try sort(batch, at: place, older, into: &outcomes) }
         if !outcomes.packed.isEmpty { try insert(outcomes.packed) }
         if !outcomes.rows.isEmpty { try write(outcomes.rows, Self.writeRows, of: batches) }
-        if !outcomes.waiting.isEmpty { try write(outcomes.waiting, Self.writeWaiting, of: batches) }
+        if !outcomes.reminders.isEmpty { try write(outcomes.reminders, Self.writeReminders, of: batches) }
         if !outcomes.givenBack.isEmpty {
             try session.run(Self.giveBack) { values in
                 values.add(run.campaign.row)
@@ -148,7 +148,7 @@ struct CommitWriter {
                     telephone: row.telephone, batch: place, isErased: erased.contains(row.device),
                     next: new.isScheduled ? row.nextAttemptAt : nil,
                     environment: new.isScheduled ? row.environment : .production)
-                if new.keepsUser { outcomes.waiting.append(written) } else { outcomes.rows.append(written) }
+                if new.keepsUser { outcomes.reminders.append(written) } else { outcomes.rows.append(written) }
             }
         }
         take(&packer, into: &outcomes)

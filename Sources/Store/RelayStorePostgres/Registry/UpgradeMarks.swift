@@ -90,7 +90,7 @@ struct CampaignMarks {
     /// Marks those of some devices that count, and counts each whose mark is new.
     func mark(_ devices: Set<Int64>, _ tally: inout AdoptionTally) throws {
         var notices: [Int64: AdoptionRule.Notice] = [:]
-        if campaign.hasTold {
+        if campaign.hasNotices {
             try run(Self.told, devices) { notices[$0.integer()] = AdoptionRule.Notice.read(&$0) }
         }
         let open = devices.filter { !AdoptionRule.isSettled(by: notices[$0]) }

@@ -36,7 +36,7 @@ extension SQLiteStore {
     /// Stores versions from the front of `sightings`, until all are stored or another caller waits for the writer.
     private func store(_ sightings: inout ArraySlice<Sighting>, at now: Timestamp) throws {
         try write("storing the versions of devices") { connection in
-            var writer = SightingWriter(UpgradeMarks(tells: true), at: now, connection)
+            var writer = SightingWriter(UpgradeMarks(notifies: true), at: now, connection)
             while let sighting = sightings.first, writer.work < Self.least || !isWriterWanted {
                 sightings.removeFirst()
                 guard let app = try AppTable.id(of: sighting.app, connection) else { continue }

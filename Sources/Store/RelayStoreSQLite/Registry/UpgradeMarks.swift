@@ -7,7 +7,7 @@ import UpgradeRules
 struct UpgradeMarks: UpgradeTallying {
     private var campaigns: [Int64: [MarkedCampaign]] = [:]
     /// Whether the transaction also notifies devices at login, which its first look at the campaigns does not find.
-    private let tells: Bool
+    private let notifies: Bool
     private var tally = AdoptionTally()
     /// The work done so far, in the cost of registering a device.
     private(set) var work = 0
@@ -15,8 +15,8 @@ struct UpgradeMarks: UpgradeTallying {
     /// A look into a campaign's ledger, and the mark there: 31 µs, where registering a device takes about 10.
     private static let look = 3
 
-    init(tells: Bool = false) {
-        self.tells = tells
+    init(notifies: Bool = false) {
+        self.notifies = notifies
     }
 
     mutating func saw(
@@ -36,7 +36,7 @@ struct UpgradeMarks: UpgradeTallying {
         _ device: Int64, in campaign: MarkedCampaign, _ connection: SQLiteConnection
     ) throws -> AdoptionRule.Verdict? {
         let notice =
-            tells || campaign.hasTold
+            notifies || campaign.hasNotices
             ? try connection.first(Self.notice, campaign.campaign, device) { AdoptionRule.Notice.read(&$0) } : nil
         guard !AdoptionRule.isSettled(by: notice),
             let verdict = AdoptionRule.judge(try entry(of: device, in: campaign.campaign, connection), notice)

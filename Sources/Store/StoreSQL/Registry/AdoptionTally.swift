@@ -23,7 +23,7 @@ package struct MarkedCampaign: Sendable {
     package let campaign: Int64
     package let target: UpgradeTarget
     /// Whether any device was notified at login: if not, none is looked for.
-    package let hasTold: Bool
+    package let hasNotices: Bool
 
     /// An app's campaigns, ascending.
     package static func all(of app: Int64, _ connection: some SQLConnection) throws -> [MarkedCampaign] {
@@ -34,9 +34,9 @@ package struct MarkedCampaign: Sendable {
             WHERE c.app_id = ? AND c.pruned_at IS NULL ORDER BY c.id
             """, app
         ) { row in
-            let (campaign, required, isBlock, hasTold) = (row.integer(), row.version(), row.bool(), row.bool())
+            let (campaign, required, isBlock, hasNotices) = (row.integer(), row.version(), row.bool(), row.bool())
             return required.map {
-                MarkedCampaign(campaign: campaign, target: UpgradeTarget($0, isBlock: isBlock), hasTold: hasTold)
+                MarkedCampaign(campaign: campaign, target: UpgradeTarget($0, isBlock: isBlock), hasNotices: hasNotices)
             }
         }.compactMap { $0 }
     }
@@ -53,7 +53,7 @@ package struct AdoptionTally {
         mutating func add(_ verdict: AdoptionRule.Verdict) {
             devices += 1
             if verdict.isEarly { reach.early += 1 }
-            switch (verdict.isPushed, verdict.isTold) {
+            switch (verdict.isPushed, verdict.isNotified) {
             case (true, true): reach.both += 1
             case (true, false): reach.push += 1
             case (false, true): reach.login += 1
