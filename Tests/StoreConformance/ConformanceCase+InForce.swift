@@ -131,6 +131,46 @@ extension ConformanceCase {
             try subject.bump(VersionBump(app: subject.app, required: try subject.version("2.1")))
             try same(try subject.staged(), nil, "a requirement for everybody ends it")
         },
+        ConformanceCase("a device that was not the canary's when its push was to leave is in line again where it is") {
+            subject in
+            try subject.registerDevices(3)
+            let bump = try subject.bump(
+                VersionBump(
+                    app: subject.app, required: try subject.version("2"), telephones: ["1380", "1381"]),
+                draft: subject.draft())
+            let canary = try present(bump.campaign, "the canary's campaign").key
+            try subject.store.lineUpCanary(canary, at: subject.now)
+            _ = try subject.open(canary)
+            func answer(_ state: (Int) -> (DeliveryState, String?)) throws {
+                var due = DeviceRows()
+                try subject.store.readDueRetries(
+                    canary, environment: .production, at: subject.now, limit: 9, waves: nil, into: &due)
+                let rows = due.rows.enumerated().map { place, device in
+                    let (state, reason) = state(place)
+                    var row = LedgerRow(device: device.id, state: state, attempts: 1, reason: reason)
+                    row.telephone = device.telephone
+                    return row
+                }
+                try subject.commit([subject.retry(canary, rows, due)], at: subject.now)
+            }
+            func counts() throws -> [Int64] {
+                let counts = try subject.counts(canary)
+                return [counts.accepted, counts.filtered, counts.retrying, counts.pending]
+            }
+            // The push was read when the canary named other users.
+            try answer { $0 == 0 ? (.accepted, nil) : (.filtered, "notInAudience") }
+            try same(try counts(), [1, 1, 0, 1])
+            try subject.store.lineUpCanary(canary, at: subject.now)
+            try same(try counts(), [1, 0, 1, 1], "the canary names it")
+            // The release comes while its push is read, before the outcome is recorded.
+            _ = try subject.store.decide(
+                subject.app, .released(nil), by: Signature(by: .tester, at: subject.now),
+                in: RequirementMachine.Surroundings(now: subject.now))
+            try answer { _ in (.filtered, "notInAudience") }
+            try subject.store.planShards(canary, shardSize: 100, waves: nil, at: subject.now)
+            try same(try counts(), [1, 0, 0, 2], "it is among all others")
+            try same(try subject.store.check { _ in true }, [], "faults")
+        },
         ConformanceCase("the latest version is announced by itself") { subject in
             try subject.announce("1.9")
             try subject.bump(

@@ -69,6 +69,8 @@ struct Announcement {
     var wasHalted = false
     /// When a person withdrew it, or cancelled its campaign before it was in force for everybody.
     var withdrawnAt: Int64?
+    /// Whether a person cancelled its campaign, and it is unclear whether it was in force for everybody before.
+    var mayBeTakenBack = false
 
     /// Whether it counts as requested: live, not doubted, and not replaced before the relay noticed it.
     var isAsked: Bool { isLive && !isDoubted && !(isOverwritten && isUnnoticed) }

@@ -76,6 +76,7 @@ struct Model {
             .filter { $0.app == app && $0.isAsked }
         let bases = [
             asked, asked.filter { !$0.isUnclear || !$0.isUnnoticed }, asked.filter { !$0.isUnnoticed },
+            asked.filter { !$0.mayBeTakenBack },
         ].map { $0.map(\.version).max() ?? 0 }
         let prefix = "\(app)/"
         let sure = devices.compactMap { key, states in

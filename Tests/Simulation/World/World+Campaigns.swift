@@ -161,11 +161,15 @@ extension World {
         } else if let place, before[place].isUnclear {
             // It may have been in force for every user, and stays so; or it is taken back.
             model.forgetTold(before[place].app, before[place].version)
+            model.announcements[place].mayBeTakenBack = true
         }
         do {
             _ = try acting(.campaignCancel) { try relay?.control.cancel(campaign: campaign.id, by: $0) }
         } catch {
-            for index in before.indices { model.announcements[index].withdrawnAt = before[index].withdrawnAt }
+            for index in before.indices {
+                model.announcements[index].withdrawnAt = before[index].withdrawnAt
+                model.announcements[index].mayBeTakenBack = before[index].mayBeTakenBack
+            }
             throw error
         }
         did(campaign: campaign.id)

@@ -109,13 +109,14 @@ extension World {
             let stands = tick - max(known.since, quietSince)
             let isBetweenWaves = campaign.wavesBegun < campaign.waves
             let waits = (campaign.counts["pending"] ?? 0) + (campaign.counts["retrying"] ?? 0)
-            guard stands > .seconds(2400), waits > 0, !isBetweenWaves else { continue }
+            guard stands > .seconds(1200), waits > 0, !isBetweenWaves else { continue }
             guard let record = try? relay?.store.campaign(id: id), !record.isCanary || record.canary?.endedAt == nil,
                 // A campaign that ends in this minute gives no reason any more.
                 record.facts.expiresAt > clock.now.wall
             else { continue }
             let reason = relay?.control.status(record).record.facts.reason
             if reason != nil { spokeAt[id] = tick }
+            guard stands > .seconds(2400) else { continue }
             // A reason that has just ended explains it.
             if reason == nil, tick - (spokeAt[id] ?? known.since) > .seconds(2400) {
                 if !settings.hasApp[campaign.app] {

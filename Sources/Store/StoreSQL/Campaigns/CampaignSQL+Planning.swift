@@ -8,6 +8,7 @@ extension CampaignSQL {
     /// environment that it was counted in.
     package func planShards(_ campaign: CampaignKey, shardSize: Int, waves: WavePlan?, at now: Timestamp) throws {
         try forgetMoves(before: campaign, at: now)
+        try takeBackCanary(of: campaign)
         let plan = try lookLong("planning a campaign", isSnapshot: true) { connection in
             try CampaignTable.plan(campaign, waves: waves, connection) { app, waves in
                 let size = max(shardSize, 1)
@@ -20,6 +21,21 @@ extension CampaignSQL {
             try CampaignTable.store(plan, of: campaign, waves: waves, at: now, connection) {
                 try insert(plan, of: campaign, connection)
             }
+        }
+    }
+
+    /// Comes before the count, which leaves out devices that have an outcome. The decision that released the canary came while
+    /// pushes of it were on their way.
+    private func takeBackCanary(of campaign: CampaignKey) throws {
+        let hadCanary = try lookLong("looking for a canary", isSnapshot: false) { connection in
+            guard let (_, requirement) = try CampaignTable.unplanned(campaign, connection) else { return false }
+            return try connection.exists(
+                "SELECT 1 FROM requirement WHERE id = ? AND canary IS NOT NULL", requirement)
+        }
+        guard hadCanary else { return }
+        try writeLong("planning a campaign", lock: .campaign(campaign)) { connection in
+            guard try CampaignTable.unplanned(campaign, connection) != nil else { return }
+            try CanaryTable.takeBack(campaign, connection)
         }
     }
 

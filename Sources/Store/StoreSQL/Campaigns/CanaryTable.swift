@@ -39,13 +39,24 @@ package enum CanaryTable {
         ) { ($0.integer(), $0.optionalText(), $0.environment()) }
     }
 
-    /// Devices whose user had changed before their push left are among all others again when the whole campaign begins.
-    package static func goOn(_ requirement: Int64, _ connection: some SQLConnection) throws {
-        guard let campaign = try CampaignTable.key(ofRequirement: requirement, connection) else { return }
+    /// Takes back the outcomes of devices that were not the canary's when their push was to leave: their user had changed, or
+    /// other users were named after the push was read. Comes before anything of the campaign is sent under its new terms.
+    ///
+    /// - Parameter users: the telephones that the canary names now; nil: everybody, as the whole campaign begins.
+    package static func takeBack(
+        _ campaign: CampaignKey, of users: Set<[UInt8]>? = nil, _ connection: some SQLConnection
+    ) throws {
         let row = campaign.row
-        let again = try connection.run(
-            "DELETE FROM delivery WHERE campaign_id = ? AND state = 7 AND reason = ? AND upgraded = 0", row,
-            FilterReason.notInAudience.rawValue)
+        let devices = try connection.all(
+            """
+            SELECT r.device_id, d.telephone FROM delivery AS r LEFT JOIN device AS d ON d.id = r.device_id
+            WHERE r.campaign_id = ?1 AND r.state = 7 AND r.reason = ?2 AND r.upgraded = 0
+            """, row, FilterReason.notInAudience.rawValue
+        ) { (id: $0.integer() as Int64, telephone: $0.optionalText()) }
+        var again = 0
+        for device in devices where users.map({ $0.contains(Array((device.telephone ?? "").utf8)) }) ?? true {
+            again += try connection.run("DELETE FROM delivery WHERE campaign_id = ? AND device_id = ?", row, device.id)
+        }
         guard again > 0 else { return }
         try connection.run(
             "UPDATE campaign_reason SET devices = devices - ? WHERE campaign_id = ? AND kind = 'filtered' AND reason = ?",
@@ -65,6 +76,7 @@ extension SQLStore {
                 record.state == .running
             else { return }
             let telephones = Set((record.requirement.canary ?? []).map { Array($0.utf8) })
+            try CanaryTable.takeBack(campaign, of: telephones, connection)
             let index = connection.dialect.indexed(by: "device_telephone")
             for telephone in telephones.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
                 devices += try connection.run(

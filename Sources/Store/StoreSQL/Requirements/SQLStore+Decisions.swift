@@ -123,10 +123,6 @@ extension SQLStore {
             }
             if known != campaign { try CampaignTable.write(campaign, over: known, at: surroundings.now, connection) }
         }
-        for row in machine.requirements.rows {
-            guard row.canary != nil, row.reach > 0, before[row.id]?.reach == 0 else { continue }
-            try CanaryTable.goOn(row.id, connection)
-        }
         func campaign(of requirement: Int64) throws -> CampaignRecord? {
             let key = try made[requirement] ?? CampaignTable.key(ofRequirement: requirement, connection)
             return try key.flatMap { try CampaignTable.record($0, connection) }
