@@ -30,6 +30,8 @@ extension World {
             // As below: a version that another program wrote is taken up before it, with it or after it.
             let canary = inheritedCanary(app, below: version)
             if model.announcements.contains(where: { $0.app == app && $0.isUnnoticed && !$0.isOfFile }) {
+                // Its users may be others than when the file was written.
+                model.announcements[unread].isUnclear = true
                 observeCampaigns(isSure: true)
             }
             let inherited = inheritedCanary(app, below: version)

@@ -71,8 +71,9 @@ extension World {
         }
         func state(_ states: [DeviceState]) -> DeviceState? { states.last { $0.since <= begun } }
         let name = "\(push.app)/\(push.token)"
-        guard let device = model.devices[name], let known = state(device), device.last == known, known.user == user,
-            isMeant(name, known)
+        // A device that changed at the very moment may have been counted as it was, or as it is.
+        guard let device = model.devices[name], let known = device.last(where: { $0.since < begun }),
+            device.last == known, known.user == user, isMeant(name, known)
         else { return }
         var shares =
             ledger.shares[push.campaign]
