@@ -117,7 +117,6 @@ extension ConformanceCase {
                 let decision = try store.decide(
                     subject.app, event, by: Signature(by: .tester, at: subject.now),
                     in: .waiting(for: nil, draft: subject.draft(), at: subject.now))
-                events += decision.changes.flatMap(\.notices).filter(\.comesWithState).map(\.type.rawValue)
                 events += Change.noted(decision.changes).map(\.type.rawValue)
                 return decision.campaign
             }

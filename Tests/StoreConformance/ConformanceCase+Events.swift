@@ -44,6 +44,30 @@ extension ConformanceCase {
             }
             try same(try subject.events().map(\.type), [EventType.running, .inForce])
         },
+        ConformanceCase("a campaign that its first decision supersedes was waiting before, with all of its devices") {
+            subject in
+            try subject.registerDevices(3)
+            try subject.listen(events: Set(EventType.allCases))
+            var block = VersionBump(app: subject.app)
+            block.blocked = [try subject.version("1.5")]
+            for bump in [block, VersionBump(app: subject.app, required: try subject.version("2.0"))] {
+                try check(try subject.bump(bump).campaign == nil, "without a push service there is no campaign")
+            }
+            try subject.store.decide(
+                subject.app, .looked, by: Signature(by: "t", via: "gate", at: subject.now),
+                in: RequirementMachine.Surroundings(now: subject.now, draft: subject.draft()))
+            let events = try subject.events()
+            try same(
+                events.compactMap(\.campaign).map { "\($0.requirement.version) \($0.state.rawValue)" },
+                ["2.0 running", "1.5 waiting", "1.5 superseded", "1.5 superseded", "2.0 running"])
+            try same(events.map(\.type), [.running, .waiting, .superseded, .inForce, .inForce])
+            let campaigns = events.compactMap(\.campaign)
+            try same(campaigns.map(\.facts.finishedAt), [nil, nil, subject.now, subject.now, nil])
+            let reason = "version 2.0 became required"
+            try same(campaigns.map(\.facts.reason), [nil, nil, reason, reason, nil])
+            try same(campaigns.map(\.figures.counts.pending), [3, 3, 0, 0, 3], "pending")
+            try same(campaigns.map(\.figures.counts.cancelled), [0, 0, 3, 3, 0], "cancelled")
+        },
         ConformanceCase("a receiver is told once of each time that a requirement waits long for its store") { subject in
             let campaign = try subject.announce("2.0", isGated: true)
             try subject.listen(events: Set(EventType.allCases))

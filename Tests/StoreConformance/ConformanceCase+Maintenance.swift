@@ -211,7 +211,7 @@ extension ConformanceCase {
             try same(campaigns.map(\.figures.counts.cancelled), [0, 0, 0, 10], "cancelled")
             try same(campaigns.map { $0.figures.filteredBy[.noTelephone] }, [nil, nil, 30, 30], "reasons")
             try same(campaigns[3].facts.finishedAt, subject.now + .seconds(9))
-            try same(events[3].at, subject.now + .seconds(9))
+            try same(events.map(\.at), [0, 0, 0, 9].map { subject.now + .seconds($0) })
             try same(Set(events.map(\.id)).count, 4)
             try check(events.allSatisfy { $0.id.utf8.count == 32 }, "ids")
         },

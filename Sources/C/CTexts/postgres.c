@@ -29,6 +29,8 @@ static const char steps[] = {
 #embed "postgres/32-store-mark.sql"
     , 0,
 #embed "postgres/33-waves-retrying.sql"
+    , 0,
+#embed "postgres/34-campaign-events.sql"
     , 0
 };
 

@@ -69,6 +69,8 @@ static const char steps[] = {
 #embed "schema/32-store-mark.sql"
     , 0,
 #embed "schema/33-waves-retrying.sql"
+    , 0,
+#embed "schema/34-campaign-events.sql"
     , 0
 };
 

@@ -45,6 +45,9 @@ package enum EventType: String, Hashable, Sendable, CaseIterable {
             }
     }
 
+    /// The state that a campaign came into; nil: it is another event.
+    package var state: CampaignState? { CampaignState.allCases.first { EventType($0) == self } }
+
     /// The name after the dot, which is unique. The store keeps this.
     package var name: String { String(rawValue.drop { $0 != "." }.dropFirst()) }
 

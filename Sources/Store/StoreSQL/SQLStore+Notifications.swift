@@ -211,11 +211,15 @@ package enum NotificationTable {
                                       WHERE b.campaign_id = c.id AND b.state = 'waiting'), 0))
         """
 
-    /// Notes an event of a campaign that is no change of its state: the column `state` has the state and the event's name.
+    /// Notes an event of a campaign with the campaign as it is. The column `state` has the state, and the event's name where that is no
+    /// state.
     package static func note(
         _ type: EventType, of campaign: CampaignKey, at now: Timestamp, _ connection: some SQLConnection
     ) throws {
-        // As the triggers `campaign_began` and `campaign_moved` note its states.
+        guard let state = try CampaignTable.state(of: campaign, connection) else { return }
+        let name = type.state == nil ? "\(state.rawValue) \(type.name)" : type.name
+        // The first state of a campaign that is superseded by the decision that makes it.
+        let isPast = type.state != nil && type.state != state
         let reasons = try connection.all(
             "SELECT kind, reason, devices FROM campaign_reason WHERE campaign_id = ? AND devices > 0", campaign.row
         ) { JSONValue.array([.string($0.text()), .string($0.text()), .integer($0.integer())]) }
@@ -224,16 +228,15 @@ package enum NotificationTable {
             INSERT INTO campaign_event (public_id, campaign_id, at, state, reason, started_at, finished_at, expires_at,
                 planned_at, pending, accepted, retrying, rejected, unregistered, expired, filtered, cancelled, upgraded,
                 reasons, in_force)
-            SELECT \(connection.dialect.randomID), c.id, ?2, c.state || ' ' || ?3, c.reason, c.started_at, c.finished_at, c.expires_at,
-                c.planned_at,
+            SELECT \(connection.dialect.randomID), c.id, ?2, ?3, c.reason, c.started_at, c.finished_at, c.expires_at, c.planned_at,
                 CASE WHEN c.finished_at IS NOT NULL THEN 0 ELSE \(CampaignTable.notReached("c")) END, n.accepted,
                 CASE WHEN \(CampaignTable.isLeftOut("c")) THEN 0 ELSE n.retrying END, n.rejected, n.unregistered,
-                n.expired, n.filtered, n.cancelled + \(CampaignTable.leftOut("c")), c.upgraded, ?4,
+                n.expired, n.filtered, n.cancelled + \(CampaignTable.leftOut("c")), \(isPast ? "0" : "c.upgraded"), ?4,
                 (SELECT r.version FROM requirement AS r JOIN app AS a ON a.name = r.app AND a.platform = r.platform
                  WHERE a.id = c.app_id AND r.kind = 'required' AND r.state <> 'withdrawn' AND r.state = 'in_force'
                     AND r.reach = 10000 ORDER BY r.version_key DESC LIMIT 1)
-            FROM campaign AS c JOIN campaign_run AS n ON n.campaign_id = c.id WHERE c.id = ?1
-            """, campaign.row, now, type.name,
+            FROM \(isPast ? CampaignTable.asMade : "campaign") AS c JOIN campaign_run AS n ON n.campaign_id = c.id WHERE c.id = ?1
+            """, campaign.row, now, name,
             String(decoding: JSONValue.array(reasons).bytes(), as: UTF8.self))
     }
 

@@ -156,55 +156,49 @@ extension Change {
 // MARK: Receivers
 
 extension Change {
-    /// An event that receivers are notified of.
-    package struct Notice: Hashable, Sendable {
-        package var type: EventType
-        /// Whether the store writes it with the campaign's state, by a trigger: then no other statement does.
-        package var comesWithState: Bool
-
-        package init(_ type: EventType) { (self.type, comesWithState) = (type, false) }
-
-        package init(_ state: CampaignState) { (type, comesWithState) = (EventType(state), true) }
-    }
-
     /// The events that receivers are notified of for it. A requirement's are its campaign's: they are not sent where it has none.
-    package var notices: [Notice] {
+    package var notices: [EventType] {
         switch kind {
         case .version(let step, let row, _):
             switch step {
-            case .withdrawn: [Notice(.withdrawn)]
+            case .withdrawn: [.withdrawn]
             case .reworded: []
-            case .raised, .takenUp, .announced, .inForce, .outOfForce, .widened:
-                row.isForEverybody ? [Notice(.inForce)] : []
+            case .raised, .takenUp, .announced, .inForce, .outOfForce, .widened: row.isForEverybody ? [.inForce] : []
             }
         case .created(let campaign, let isInForce):
             // A campaign that is superseded in the same decision has begun before.
-            (campaign.state.isFinal ? [Notice(CampaignState.waiting)] : []) + [Notice(campaign.state)]
+            (campaign.state.isFinal ? [.waiting] : []) + [EventType(campaign.state)]
                 // The one above it was withdrawn, or the app has had no push service until now: this is the first event of its force.
-                + (isInForce ? [Notice(.inForce)] : [])
-        case .moved(let move), .paused(let move), .resumed(let move), .cancelled(let move), .hurried(let move, _):
-            move.from.state == move.to.state ? [] : [Notice(move.to.state)]
-        case .reopened(_, let move): move.from == move.to ? [] : [move.to.map { Notice($0) }].compactMap(\.self)
-        case .waveDone: [Notice(.waveDone)]
-        case .canaryDone: [Notice(.canaryDone)]
-        case .waitsLong: [Notice(.waitsLong)]
-        case .bumped, .blocked, .released, .takenBack, .unblocked, .stageBegan, .waveReleased: []
+                + (isInForce ? [.inForce] : [])
+        case .moved(let move), .paused(let move), .resumed(let move), .cancelled(let move),
+            .hurried(let move, isByBump: false):
+            move.from.state == move.to.state ? [] : [EventType(move.to.state)]
+        case .reopened(_, let move): move.from == move.to ? [] : [move.to.map { EventType($0) }].compactMap(\.self)
+        case .waveDone: [.waveDone]
+        case .canaryDone: [.canaryDone]
+        case .waitsLong: [.waitsLong]
+        case .bumped, .blocked, .released, .takenBack, .unblocked, .hurried, .stageBegan, .waveReleased: []
         }
     }
 
-    /// The events of changes that do not come with a state, each with its requirement. A force comes last, and once for each.
+    /// The events of changes in the order in which receivers get them, each with its requirement: the campaigns' states, then all others.
+    /// A force comes last, and once for each requirement.
     package static func noted(_ changes: [Change]) -> [(type: EventType, requirement: Int64)] {
-        var (noted, forces): ([(type: EventType, requirement: Int64)], Set<Int64>) = ([], [])
+        var (states, others, forces): ([(type: EventType, requirement: Int64)], [(EventType, Int64)], Set<Int64>) = (
+            [], [], []
+        )
         for change in changes {
             guard let requirement = change.requirement else { continue }
-            for notice in change.notices where !notice.comesWithState {
-                if notice.type == .inForce {
+            for type in change.notices {
+                if type == .inForce {
                     forces.insert(requirement)
+                } else if type.state != nil {
+                    states.append((type, requirement))
                 } else {
-                    noted.append((notice.type, requirement))
+                    others.append((type, requirement))
                 }
             }
         }
-        return noted + forces.sorted().map { (.inForce, $0) }
+        return states + others + forces.sorted().map { (.inForce, $0) }
     }
 }

@@ -116,6 +116,7 @@ package enum CampaignTable {
             first.createdAt, first.startedAt, first.expiresAt, first.timeLeft?.milliseconds,
             first.timeToLive.milliseconds, first.urgentAt, first.urgentBy)
         let made = CampaignKey(row: row)
+        try connection.run("INSERT INTO campaign_run (campaign_id) VALUES (?)", row)
         if facts.state.isFinal {
             var final = facts
             final.key = made
@@ -124,8 +125,15 @@ package enum CampaignTable {
         return made
     }
 
-    /// Writes a decision, and in the same statement the devices that the campaign leaves out: the event that the statement
-    /// makes shows the campaign as of then.
+    /// The campaigns as they were when they were made: none has begun, and none is over.
+    static let asMade: SQL = """
+        (SELECT id, app_id, requirement_id, 'waiting' AS state, CAST(NULL AS TEXT) AS reason, started_at,
+            CAST(NULL AS BIGINT) AS finished_at, expires_at, CAST(NULL AS BIGINT) AS planned_at,
+            CAST(NULL AS BIGINT) AS pruned_at, CAST(NULL AS BIGINT) AS left_devices FROM campaign)
+        """
+
+    /// Writes a decision, with the number of devices that the campaign leaves out. Only a decision moves a campaign: the event of a new
+    /// state is a view of the decision's change (`ChangeTable`).
     package static func write(
         _ new: CampaignFacts, over old: CampaignFacts, at now: Timestamp, _ connection: some SQLConnection
     ) throws {

@@ -2,8 +2,10 @@
 import RelayEngine
 import RelayStore
 
-/// The rows that changes leave in the outbox and in the audit trail, in the transaction that makes the changes. The events of a campaign's
-/// state are there already: the triggers on `campaign` write them.
+/// The rows that changes leave in the outbox and in the audit trail, in the transaction that makes the changes.
+///
+/// The history of requirements is no view of a change: `requirement_event` has each row of `requirement` as it was after each statement
+/// that wrote it, another program's statements on `version` among them. Triggers write it, for both.
 enum ChangeTable {
     /// - Parameter changes: with the stored ids of their requirements.
     static func write(

@@ -77,7 +77,8 @@ package enum RequirementTable {
 
     // MARK: Writing
 
-    /// Writes the differences; triggers keep the history and the row of `version`.
+    /// Writes the differences. Triggers keep the history and the row of `version`: that row names the last event of the history, and the
+    /// history has what other programs ask for through it, in one order with the relay's own statements.
     ///
     /// - Returns: the ids of new rows, by the ids that they had before they were stored.
     package static func write(
