@@ -93,15 +93,18 @@ final class RealDaemon: Sendable {
             decisions.watcher.withLock { $0 }?()
             versionCache.take(fact)
         }
+        let sources = try SourceRunner(store: store, log: log, clock: clock)
         fanOut = try FanOut(
             store: store, routes: Array(active.current.routes.values), configuration: FanOut.Configuration(), log: log,
             clock: clock,
+            surroundings: { app, draft, now in
+                sources.surroundings(of: app, draft: draft, rules: active.current.rules(of: app), nil, at: now)
+            },
             onVersions: { [looks] records in
                 versionCache.note(records)
                 looks.change { $0 = records }
             })
         notifier = Notifier(store: store, log: log, clock: clock) { NotificationDocument.body(of: $0, in: $1) }
-        let sources = try SourceRunner(store: store, log: log, clock: clock)
         requirements = RequirementControl(
             store: store, apps: { active.current.apps }, routes: { active.current.routes }, progress: fanOut,
             sources: sources, versionCache: versionCache, log: log, clock: clock)

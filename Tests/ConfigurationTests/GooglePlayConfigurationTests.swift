@@ -27,7 +27,8 @@ import WireFormat
         let app = try #require(try parsed(Self.play()).apps.first)
         #expect(app.sources == [.googlePlay(GooglePlaySource(packageName: "com.example.app"))])
         #expect(app.sourceKeys == [.googlePlay: .file("/k.json")])
-        #expect(app.gateRules.minimumFraction == 1 && app.gateRules.countries == .hold && app.isGated)
+        #expect(app.gateRules.minimumFraction == 1 && app.gateRules.countries == .hold)
+        #expect(app.sources.contains { $0.store != nil })
         guard case .googlePlay(let source)? = app.sources.first else { return }
         #expect(source.track == "production" && source.every == .seconds(600))
     }

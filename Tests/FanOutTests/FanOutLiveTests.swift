@@ -8,6 +8,7 @@ import RelayEngine
 import RelayStore
 import SeedApps
 import Signing
+import StoreConformance
 import StoreSQL
 import Synchronization
 import TestStores

@@ -3,6 +3,7 @@ import OwnThread
 import PrivatePostgres
 import RelayEngine
 import RelayStore
+import StoreConformance
 import StorePeers
 import StoreSQL
 import Testing

@@ -3,6 +3,7 @@ import OwnThread
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
+import StoreConformance
 import StoreSQL
 import Testing
 import UpgradeRules

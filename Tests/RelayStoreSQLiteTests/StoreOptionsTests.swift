@@ -115,7 +115,7 @@ struct StoreOptionsTests {
             StoredAnswer(status: 200, body: [])
         }
         let draft = CampaignDraft(downloadURL: "https://apps.example.com/app", timeToLive: .seconds(60))
-        #expect(try store.reconcile(app, draft: draft, waitingReason: nil, at: now).campaign?.id == "abcdef012345")
+        #expect(try store.reconcile(app, draft: draft, at: now).campaign?.id == "abcdef012345")
     }
 
     @Test("Others have their turn before each entry, while no lock is held")

@@ -34,8 +34,6 @@ package struct AppRoute: Sendable, Equatable {
     package var reminders = ReminderSchedule([])
     /// Whether its secrets are renewed by a restart alone (`SendingPlace.secretsNeedRestart`). Default yes.
     package var secretsNeedRestart = true
-    /// Why a new campaign first waits; nil: it begins at once.
-    package var waitingReason: String?
 
     package init(
         app: AppKey, provider: any PushProvider, production: PoolConfiguration, sandbox: PoolConfiguration,
@@ -65,8 +63,7 @@ package struct AppRoute: Sendable, Equatable {
             && left.words == right.words && left.downloadURL == right.downloadURL
             && left.timeToLive == right.timeToLive && left.triesOtherEnvironment == right.triesOtherEnvironment
             && left.pace == right.pace && left.hours == right.hours && left.waves == right.waves
-            && left.waveRules == right.waveRules
-            && left.waitingReason == right.waitingReason && left.reminders == right.reminders
+            && left.waveRules == right.waveRules && left.reminders == right.reminders
     }
 
     /// Whether the same connections serve both.

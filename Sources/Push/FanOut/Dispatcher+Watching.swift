@@ -121,8 +121,7 @@ extension Dispatcher {
                 continue
             }
             do {
-                let decision = try store.reconcile(
-                    record.app, draft: route.draft, waitingReason: route.waitingReason, known: nil, at: now)
+                let decision = try store.reconcile(record.app, in: surroundings(record.app, route.draft, now))
                 hasChanged = hasChanged || decision.hasChanged
                 if let campaign = decision.campaign {
                     // A version that was stored before it had a campaign, because the app could not be pushed to.

@@ -21,6 +21,7 @@ package struct Dispatcher {
     /// The membership's term, in which all that this relay owns was claimed; nil: it may not send.
     var term: Int64? { didSet { board.write { [term] in $0.term = term } } }
     let random: RandomSource
+    let surroundings: FanOut.Surroundings
     let onVersions: @Sendable ([VersionRecord]) -> Void
     let board: FanOut.Board.Shared
     let pulse: Pulse
@@ -89,7 +90,8 @@ package struct Dispatcher {
     package init(
         store: any RelayStore, routes: [AppRoute], lanes: LaneSet, configuration: FanOut.Configuration,
         board: FanOut.Board.Shared, pulse: Pulse, log: Log, clock: @escaping @Sendable () -> Moment,
-        random: RandomSource = .system, onVersions: @escaping @Sendable ([VersionRecord]) -> Void
+        random: RandomSource = .system, surroundings: @escaping FanOut.Surroundings = FanOut.noStores,
+        onVersions: @escaping @Sendable ([VersionRecord]) -> Void
     ) {
         self.store = store
         self.routes = Dictionary(uniqueKeysWithValues: routes.map { ($0.app, $0) })
@@ -97,6 +99,7 @@ package struct Dispatcher {
         self.log = log
         self.clock = BelievedTime(clock)
         self.random = random
+        self.surroundings = surroundings
         self.onVersions = onVersions
         self.board = board
         self.pulse = pulse

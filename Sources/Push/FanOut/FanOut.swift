@@ -58,6 +58,14 @@ package final class FanOut: Sendable {
         case stop(within: Duration)
     }
 
+    /// The present state of an app's stores and its configuration, for the look that makes a missing campaign.
+    package typealias Surroundings = @Sendable (AppKey, CampaignDraft, Timestamp) -> RequirementMachine.Surroundings
+
+    /// For apps that no store holds back.
+    package static let noStores: Surroundings = { _, draft, now in
+        RequirementMachine.Surroundings(now: now, draft: draft, known: nil)
+    }
+
     /// The pulse of the dispatcher's thread: beats with each step of a turn.
     package let pulse = Pulse("fan-out")
     /// One for each lane.
@@ -73,11 +81,13 @@ package final class FanOut: Sendable {
     ///   - routes: the apps that are configured; the requirement of any other is reported and left alone.
     ///   - clock: the wall clock.
     ///   - ticks: the monotonic clock.
+    ///   - surroundings: called on the fan-out's thread, from memory. Default: no store holds a version back.
     ///   - onVersions: called with every record when the store may have changed, on the fan-out's thread.
     /// - Throws: `SystemError`, or a lane's error.
     package init(
         store: any RelayStore, routes: [AppRoute], configuration: Configuration, log: Log,
         clock: @escaping @Sendable () -> Timestamp, ticks: @escaping @Sendable () -> MonotonicTime = MonotonicClock.now,
+        surroundings: @escaping Surroundings = FanOut.noStores,
         onVersions: @escaping @Sendable ([VersionRecord]) -> Void = { _ in }
     ) throws {
         let mailbox = try Mailbox<Event>()
@@ -98,7 +108,7 @@ package final class FanOut: Sendable {
             var dispatcher = Dispatcher(
                 store: store, routes: routes, lanes: LaneSet(lanes, mailbox: mailbox), configuration: configuration,
                 board: board, pulse: pulse, log: log, clock: { Moment(wall: clock(), tick: ticks()) },
-                random: .system, onVersions: onVersions)
+                random: .system, surroundings: surroundings, onVersions: onVersions)
             var pause = Duration.zero
             while !dispatcher.isOver {
                 pulse.rest()

@@ -39,11 +39,6 @@ package struct AppConfiguration: Sendable, Equatable {
 }
 
 extension AppConfiguration {
-    /// Whether a new requirement waits for a store.
-    package var isGated: Bool {
-        sources.contains { $0.store != nil }
-    }
-
     /// The sources with their keys and ways.
     func readySources(_ environment: [String: String]) throws -> [VersionSource.Kind] {
         try sources.indices.map { index in
@@ -64,10 +59,5 @@ extension AppConfiguration {
             return .appStoreConnect(source)
         default: return kind
         }
-    }
-
-    /// Why a new requirement first waits; nil: it does not.
-    package var waitingReason: String? {
-        isGated ? "waiting until its store offers the required version" : nil
     }
 }

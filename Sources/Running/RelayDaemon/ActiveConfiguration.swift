@@ -27,6 +27,11 @@ package struct ActiveConfiguration: Sendable {
         apps.mapValues { AppProfile($0) }
     }
 
+    /// The rules for bumps of an app, and for another program's rows.
+    package func rules(of app: AppKey) -> BumpRules {
+        BumpRules(platform: app.platform, schemes: apps[app]?.downloadSchemes)
+    }
+
     /// Reads every key and secret that the configuration names.
     ///
     /// - Parameter store: keeps provider tokens; nil: they are not kept.

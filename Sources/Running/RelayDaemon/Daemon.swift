@@ -89,6 +89,9 @@ struct Daemon {
         let fanOut = try FanOut(
             store: store, routes: Array(active.current.routes.values), configuration: Self.fanOut(configuration),
             log: log, clock: clock,
+            surroundings: { [active] app, draft, now in
+                sources.surroundings(of: app, draft: draft, rules: active.current.rules(of: app), nil, at: now)
+            },
             onVersions: { records in
                 versionCache.note(records)
                 if records.contains(where: \.requirements.isWaiting) { sources.poke() }
@@ -131,9 +134,7 @@ struct Daemon {
                         fanOut.poke()
                     },
                     draft: { [active] in active.current.routes[$0]?.draft },
-                    rules: { [active] in
-                        BumpRules(platform: $0.platform, schemes: active.current.apps[$0]?.downloadSchemes)
-                    }))
+                    rules: { [active] in active.current.rules(of: $0) }))
             try notifier.start(active.current.notify)
             past.tell(notifier.notify)
             try maintenance.start(keep: .init(configuration.store))

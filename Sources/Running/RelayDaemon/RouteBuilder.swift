@@ -149,7 +149,6 @@ struct RouteBuilder {
         route.waves = app.pace.waves
         route.waveRules = app.pace.waveRules
         route.reminders = app.push.reminders
-        route.waitingReason = app.waitingReason
         return route
     }
 }

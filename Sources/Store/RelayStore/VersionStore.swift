@@ -237,17 +237,11 @@ extension VersionStore {
 
     /// Does what is due: makes the campaign that a requirement does not have yet (DESIGN, rule 2).
     ///
-    /// - Parameter known: the evidence for versions; nil: another program's rows are left to a caller that has it.
     /// - Returns: the decision, with the campaign created; unchanged where nothing was due.
-    package func reconcile(
-        _ app: AppKey, draft: CampaignDraft, waitingReason: String? = nil, known: KnownVersions? = .everything,
-        at now: Timestamp
-    ) throws -> Decision {
-        var surroundings = RequirementMachine.Surroundings.waiting(for: waitingReason, draft: draft, at: now)
-        surroundings.known = known
+    package func reconcile(_ app: AppKey, in surroundings: RequirementMachine.Surroundings) throws -> Decision {
         do {
             return try decide(
-                app, .looked, by: Signature(by: InForce.ungated, via: "look", at: now), in: surroundings)
+                app, .looked, by: Signature(by: InForce.ungated, via: "look", at: surroundings.now), in: surroundings)
         } catch let refusal as RequirementRefusal {
             throw StoreError(refusal, of: app)
         }

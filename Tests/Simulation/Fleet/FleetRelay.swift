@@ -86,6 +86,9 @@ final class FleetRelay: @unchecked Sendable {
             store: store, routes: active.current.routes.values.sorted { $0.app.app < $1.app.app },
             lanes: LaneSet([lane], mailbox: mailbox), configuration: fanOut, board: board,
             pulse: Pulse("fan-out"), log: log, clock: { Moment(wall: clock(), tick: world.tick) }, random: world.random,
+            surroundings: { app, draft, now in
+                runner.surroundings(of: app, draft: draft, rules: active.current.rules(of: app), nil, at: now)
+            },
             onVersions: { _ in })
         (self.store, self.mailbox) = (store, mailbox)
         wakes = (world.tick, world.tick)

@@ -88,12 +88,15 @@ final class Relay: @unchecked Sendable {
                 mailbox.post(.poke)
             },
             draft: { active.current.routes[$0]?.draft },
-            rules: { BumpRules(platform: $0.platform, schemes: active.current.apps[$0]?.downloadSchemes) })
+            rules: { active.current.rules(of: $0) })
         lane = SimulatedLane(world)
         dispatcher = Dispatcher(
             store: store, routes: active.current.routes.values.sorted { $0.app.app < $1.app.app },
             lanes: LaneSet([lane], mailbox: mailbox), configuration: Self.fanOut(configuration.fanOut.batch, settings),
             board: board, pulse: Pulse("fan-out"), log: log, clock: { world.clockRead() }, random: world.random,
+            surroundings: { app, draft, now in
+                runner.surroundings(of: app, draft: draft, rules: active.current.rules(of: app), nil, at: now)
+            },
             onVersions: { records in
                 world.undisturbed { cache.note(records) }
                 if records.contains(where: \.requirements.isWaiting) { runner.poke() }

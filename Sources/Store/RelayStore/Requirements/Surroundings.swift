@@ -32,14 +32,3 @@ extension RequirementMachine {
         }
     }
 }
-
-extension RequirementMachine.Surroundings {
-    /// For an app whose versions wait for a store that only gives this reason; nil: they wait for none.
-    package static func waiting(
-        for reason: String?, draft: CampaignDraft?, at now: Timestamp
-    ) -> RequirementMachine.Surroundings {
-        RequirementMachine.Surroundings(now: now, gate: reason.map { _ in "store" }, draft: draft) { _ in
-            reason.map { GateVerdict(.closed, $0) }
-        }
-    }
-}
