@@ -14,13 +14,13 @@ extension DaemonControl {
         let open = (try? store.openCampaigns()) ?? []
         let first = running.first.flatMap { key in open.first { $0.key == key } ?? (try? store.campaign(key)) }
         var activity = ServiceStatus.Activity(
-            campaign: first.map(requirements.status), others: max(running.count - 1, 0),
+            campaign: first.flatMap { try? requirements.status($0) }, others: max(running.count - 1, 0),
             // The status line has its own words for a refused reload.
             fault: faults().first { $0.part != ReloadRequests.part }.map { "\($0.part): \($0.reason)" })
         if first == nil {
             let states: [CampaignState] = [.suspended, .paused, .waiting]
             let held = states.lazy.compactMap { state in open.first { $0.state == state } }.first
-            activity.held = held.map(requirements.status)
+            activity.held = held.flatMap { try? requirements.status($0) }
         }
         let isShown = activity.held?.record.state == .suspended
         activity.suspended = Int64(open.count { $0.state == .suspended } - (isShown ? 1 : 0))

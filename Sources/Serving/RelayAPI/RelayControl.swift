@@ -67,7 +67,9 @@ package protocol RequirementOperations: Sendable {
     func plan(_ bump: VersionBump) throws -> PlanReport
 
     /// The stored record with the figures that only the running process has.
-    func status(_ record: CampaignRecord) -> CampaignStatus
+    ///
+    /// - Throws: `StoreError` where the store must be read for more, and cannot be.
+    func status(_ record: CampaignRecord) throws -> CampaignStatus
 
     /// Why a requested version is not in force yet; nil where all are, or where nothing is known to hold one.
     func wait(of record: VersionRecord) -> RequirementWait?

@@ -71,7 +71,7 @@ extension World {
             guard model.campaigns[id]?.urgentAt != nil, model.campaigns[id]?.reminders == 0,
                 let record = try? relay?.store.campaign(id: id),
                 record.figures.rounds.allSatisfy({ $0.kind == .retry }),
-                let reason = relay?.control.status(record).record.facts.reason,
+                let reason = try? relay?.control.status(record).record.facts.reason,
                 reason.hasPrefix("outside the app's hours")
             else { continue }
             model.broke("campaign.urgent", "campaign \(id) is wanted at once, and says: \(reason)")

@@ -42,7 +42,7 @@ extension World {
         for id in ended.keys.sorted() {
             let count = relay.lane.inFlight(of: id).count
             guard count > 0, let record = try? relay.store.campaign(id: id) else { continue }
-            if relay.control.status(record).counts.inFlight == 0 {
+            if let status = try? relay.control.status(record), status.counts.inFlight == 0 {
                 model.broke(
                     "campaign.inFlight", "\(count) pushes of campaign \(id) are on their way, and none is shown")
             }
@@ -114,7 +114,7 @@ extension World {
                 // A campaign that ends in this minute gives no reason any more.
                 record.facts.expiresAt > clock.now.wall
             else { continue }
-            let reason = relay?.control.status(record).record.facts.reason
+            let reason = try? relay?.control.status(record).record.facts.reason
             if reason != nil { spokeAt[id] = tick }
             guard stands > .seconds(2400) else { continue }
             // A reason that has just ended explains it.

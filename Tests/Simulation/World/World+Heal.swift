@@ -184,10 +184,10 @@ extension World {
             {
                 continue
             }
-            let status = relay.control.status(campaign)
+            let reason = try? relay.control.status(campaign).record.facts.reason
             model.broke(
                 wasClockSet ? "campaign.clock" : "campaign.never",
-                "campaign \(campaign.id) of \(campaign.requirement.version) is \(campaign.state.rawValue): \(status.record.facts.reason ?? "no reason"), \(campaign.figures.counts)"
+                "campaign \(campaign.id) of \(campaign.requirement.version) is \(campaign.state.rawValue): \(reason ?? "no reason"), \(campaign.figures.counts)"
             )
         }
         judgeBlocks()

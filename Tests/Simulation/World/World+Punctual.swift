@@ -35,7 +35,7 @@ extension World {
             guard let hours = settings.hours(known.campaign.app),
                 hours.standing(at: clock.rightTime.milliseconds) > 1000,
                 let record = try? relay?.store.campaign(id: id),
-                let reason = relay?.control.status(record).record.facts.reason,
+                let reason = try? relay?.control.status(record).record.facts.reason,
                 reason.hasPrefix("outside the app's hours")
             else { continue }
             model.broke("hours.open", "campaign \(id) waits within its app's hours: \(reason)")

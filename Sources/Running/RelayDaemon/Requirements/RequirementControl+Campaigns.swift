@@ -9,17 +9,17 @@ import VersionSources
 
 /// The status of campaigns, and an operator's acts on them.
 extension RequirementControl {
-    package func status(_ record: CampaignRecord) -> CampaignStatus {
-        let figures = figures(of: record)
+    package func status(_ record: CampaignRecord) throws -> CampaignStatus {
+        let figures = try figures(of: record)
         let now = clock()
         var record = record
         // Read after the figures: outcomes that are recorded in between would otherwise be neither in flight nor in the
         // ledger, and the last status of a campaign would never be corrected.
-        if record.state.isFinal, let newer = try? store.campaign(record.key) { record = newer }
+        if record.state.isFinal, let newer = try store.campaign(record.key) { record = newer }
         let isRunning = record.state == .running
         let counts = figures.counts(record.figures.counts, record.state)
         let route = isRunning ? routes()[record.app] : nil
-        let held = record.state == .waiting ? wait(of: record) : nil
+        let held = record.state == .waiting ? try wait(of: record) : nil
         let hours = record.isUrgent ? nil : route?.hours
         func awake(_ time: Timestamp) -> Timestamp { hours?.soonest(from: max(time, now)) ?? time }
         let asleep = hours?.wait(of: record.id, expiresAt: record.facts.expiresAt, at: now)
@@ -48,12 +48,11 @@ extension RequirementControl {
     var past: String? { store.membership.memory.fall.map { "\($0.error)" } }
 
     /// The figures of the relay that sends the campaign.
-    private func figures(of record: CampaignRecord) -> RunFigures {
+    private func figures(of record: CampaignRecord) throws -> RunFigures {
         let own = progress.figures(of: record.key)
         guard !store.membership.isAlone, own == RunFigures() else { return own }
-        // The figures are only for people, so an unreadable store is ignored here: it is reported elsewhere.
-        let told = (try? store.publishedFigures(of: record.key)) ?? nil
-        return told.flatMap { RunFigures(published: $0, of: record.key) } ?? own
+        let published = try store.publishedFigures(of: record.key)
+        return published.flatMap { RunFigures(published: $0, of: record.key) } ?? own
     }
 
     /// Includes the time outside the sending hours. Where the sending time is unknown, this is the time to the next opening,
@@ -67,11 +66,11 @@ extension RequirementControl {
     }
 
     /// The reason that keeps a waiting campaign's requirement from coming into force.
-    private func wait(of record: CampaignRecord) -> RequirementWait? {
-        let requirements = try? store.version(of: record.app)?.requirements
-        return requirements.flatMap { all in
-            all[record.requirement.id].flatMap { wait(for: $0, among: all, of: record.app) }
+    private func wait(of record: CampaignRecord) throws -> RequirementWait? {
+        guard let all = try store.version(of: record.app)?.requirements, let row = all[record.requirement.id] else {
+            return nil
         }
+        return wait(for: row, among: all, of: record.app)
     }
 
     package func pause(campaign id: String, by actor: Principal) throws -> CampaignStatus {
@@ -99,12 +98,12 @@ extension RequirementControl {
         if try store.releaseWave(campaign.key, isUrgent: isUrgent, by: signature) {
             log(.notice, "the next wave was released by hand", [("campaign", id)] + Self.fields(isUrgent, actor))
             progress.poke()
-            return status(try store.campaign(campaign.key) ?? campaign)
+            return try status(store.campaign(campaign.key) ?? campaign)
         }
         guard !campaign.state.isFinal,
             try release(campaign.requirement.target, of: campaign.app, isUrgent: isUrgent, by: actor) != nil
         else { throw wrongState(campaign.state, "released", from: [.waiting]) }
-        return status(try self.campaign(id))
+        return try status(self.campaign(id))
     }
 
     /// Log fields: the actor, and whether the campaign ignores the app's hours from now on.
@@ -200,6 +199,6 @@ extension RequirementControl {
         }
         progress.poke()
         sources.poke()
-        return status(after)
+        return try status(after)
     }
 }

@@ -24,7 +24,7 @@ extension RequirementControl {
             ] + Self.fields(isUrgent, actor))
         progress.poke()
         sources.poke()
-        return status(try store.campaign(campaign.key) ?? campaign)
+        return try status(store.campaign(campaign.key) ?? campaign)
     }
 
     private static func refusal(

@@ -163,17 +163,17 @@ extension RequirementControl {
 
     package func status(_ record: VersionRecord) -> VersionStatus {
         VersionStatus(record, wait: wait(of: record)) {
-            shownWait(for: $0, among: record.requirements, of: record.app)
+            self.wait(for: $0, among: record.requirements, of: record.app)
         }
     }
 
     package func wait(of record: VersionRecord) -> RequirementWait? {
         let requirements = record.requirements
         if let row = requirements.required, row.state != .inForce, !requirements.isSuperseded(row) {
-            return shownWait(for: row, among: requirements, of: record.app)
+            return wait(for: row, among: requirements, of: record.app)
         }
         guard let row = requirements.latest, !row.isAnnounced, !requirements.isSuperseded(row) else { return nil }
-        return shownWait(for: row, among: requirements, of: record.app)
+        return wait(for: row, among: requirements, of: record.app)
     }
 
     /// Why a requirement is not in force yet; nil: nothing is known to hold it back.
@@ -181,19 +181,12 @@ extension RequirementControl {
         requirements.wait(of: row, in: surroundings(of: app, at: clock()))
     }
 
-    /// As beside a version: a store that is no longer configured is the campaign's reason alone.
-    private func shownWait(
-        for row: Requirement, among requirements: Requirements, of app: AppKey
-    ) -> RequirementWait? {
-        wait(for: row, among: requirements, of: app).flatMap { $0 == .lostStore ? nil : $0 }
-    }
-
     package func hoursWait(of outcome: BumpOutcome) -> HoursWait? {
         let (app, requirements) = (outcome.record.app, outcome.record.requirements)
         let floor = outcome.requiredRose ? requirements.required : nil
         let rows = [floor].compactMap(\.self) + outcome.blocked.map(\.requirement)
         return rows.lazy.compactMap {
-            self.hoursWait($0, of: app, self.shownWait(for: $0, among: requirements, of: app))
+            self.hoursWait($0, of: app, self.wait(for: $0, among: requirements, of: app))
         }
         .first
     }
@@ -268,7 +261,7 @@ extension RequirementControl {
         report.doubts =
             rises.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
             + blocked.map { Doubt(.nothingAbove, $0) }
-        report.wait = row.state == .inForce ? nil : shownWait(for: row, among: planned, of: bump.app)
+        report.wait = row.state == .inForce ? nil : wait(for: row, among: planned, of: bump.app)
         if report.toPush > 0, !bump.isUrgent { report.hours = hoursWait(row, of: bump.app, report.wait) }
         return report
     }

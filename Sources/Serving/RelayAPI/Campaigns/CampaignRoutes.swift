@@ -18,12 +18,12 @@ extension API {
                     && (state ?? record.state) == record.state
             }
         ) { try store.campaigns(before: $0.map(CampaignKey.init(row:)), limit: $1) }
-        let statuses = page.items.map(control.requirements.status)
+        let statuses = try page.items.map(control.requirements.status)
         return .json { $0.page(statuses, next: page.next) { $0.campaign($1, for: caller.sight) } }
     }
 
     func campaign(_ id: String, _ caller: Caller) throws -> Response {
-        let status = control.requirements.status(try record(id, caller))
+        let status = try control.requirements.status(record(id, caller))
         return .json { $0.campaign(status, for: caller.sight, hasEffects: true) }
     }
 

@@ -92,7 +92,7 @@ extension API {
         let recent = try store.campaigns(before: nil, limit: LiveLook.closed).filter { record in
             !open.contains { $0.key == record.key }
         }
-        next.campaigns = (open + recent).sorted { $0.key > $1.key }.map(control.requirements.status)
+        next.campaigns = try (open + recent).sorted { $0.key > $1.key }.map(control.requirements.status)
         next.faults = readinessCheck.faults(known: control.faults) { [self] in storeFault() }
         next.warnings = control.warnings()
         next.note(since: last)

@@ -36,7 +36,7 @@ final class CampaignEvents: ByteSource {
 
     private func read() throws -> CampaignLook? {
         guard let record = try api.store.campaign(campaign) else { return nil }
-        let status = api.control.requirements.status(record)
+        let status = try api.control.requirements.status(record)
         return CampaignLook(
             state: status.record.state, inFlight: status.counts.inFlight,
             body: SightedText { $0.campaign(status, for: $1) })

@@ -116,14 +116,13 @@ extension API {
         }
         let withdrawal = try control.requirements.withdraw(
             required, of: app, by: caller.actor.confirming(shown), reason: reason)
+        let campaign = try withdrawal.campaign.map(control.requirements.status)
         return .json { writer in
             writer.object { writer in
                 writer.member(.withdrawn, withdrawal.withdrawn.text)
                 writer.name(.version)
                 writer.version(control.requirements.status(withdrawal.record), for: caller.sight)
-                writer.member(.campaign, withdrawal.campaign) {
-                    $0.campaign(control.requirements.status($1), for: caller.sight)
-                }
+                writer.member(.campaign, campaign) { $0.campaign($1, for: caller.sight) }
             }
         }
     }

@@ -69,7 +69,7 @@ extension View {
     ) throws -> Response {
         try need(.campaigns)
         let record = try api.record(id, caller)
-        let status = api.control.requirements.status(record)
+        let status = try api.control.requirements.status(record)
         let title = "\(action.title(self)): \(name(record.app)), \(record.requirement.version.text)"
         return page(title, at: .campaigns, status: stale != nil ? 409 : fault == nil ? 200 : 422) { html in
             notice(&html, stale)

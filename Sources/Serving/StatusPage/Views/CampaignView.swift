@@ -10,7 +10,7 @@ extension View {
     func campaign(_ id: String) throws -> Response {
         try need(.status)
         let record = try api.record(id, caller)
-        let status = api.control.requirements.status(record)
+        let status = try api.control.requirements.status(record)
         let title = "\(name(record.app)): \(name(record.requirement.target))"
         return try page(title, at: .campaigns, isLive: true) { html in
             html.part("state", "section", on: ["campaign"], [.named("aria-labelledby", "state-title")]) { html in
@@ -133,6 +133,7 @@ extension View {
                     && (state ?? record.state) == record.state
             }
         ) { try api.store.campaigns(before: $0.map(CampaignKey.init(row:)), limit: $1) }
+        let statuses = try found.items.map(api.control.requirements.status)
         let list = PagePath("page", "campaigns").with("app", app).with("state", state?.rawValue)
         return page(say("Campaigns"), at: .campaigns, isLive: cursor == nil) { html in
             filters(&html, PagePath("page", "campaigns")) { html in
@@ -149,7 +150,7 @@ extension View {
                         say("Upgraded"),
                     ]
                 ) { html in
-                    for status in found.items.map(api.control.requirements.status) { row(&html, status) }
+                    for status in statuses { row(&html, status) }
                 }
                 if found.items.isEmpty { html.tag("p", [.class("quiet")], text: say("There is none.")) }
             }

@@ -11,7 +11,7 @@ extension View {
     func report(_ id: String) throws -> Response {
         try need(.status)
         let record = try api.record(id, caller)
-        let status = api.control.requirements.status(record)
+        let status = try api.control.requirements.status(record)
         let adoption = try api.store.adoption(of: record.key)
         let title = "\(name(record.app)): \(name(record.requirement.target))"
         var html = HTML()
