@@ -117,6 +117,10 @@ package struct JSONWriter {
     /// RFC 8259 section 7: the quotation mark, the reverse solidus and U+0000 to U+001F must be escaped, nothing else.
     package static func append(quoted text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
+        defer { bytes.append(UInt8(ascii: "\"")) }
+        let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+        // Copied as a whole, as every name and nearly every text is.
+        if isPlain { return bytes.append(contentsOf: text.utf8) }
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"):
@@ -136,7 +140,6 @@ package struct JSONWriter {
                 bytes.append(byte)
             }
         }
-        bytes.append(UInt8(ascii: "\""))
     }
 }
 

@@ -114,9 +114,9 @@ extension CampaignRecord {
     ///
     /// - Parameter counts: those that are shown beside the effects; nil: the recorded ones.
     package func effects(of act: ActKind, counts shown: CampaignCounts? = nil) -> [CampaignEffect] {
-        let (counts, target, rollout) = (shown ?? figures.counts, requirement.target, Rollout(self))
+        let (counts, target) = (shown ?? figures.counts, requirement.target)
         let left = counts.pending + counts.retrying + counts.inFlight
-        let next = rollout.next ?? .everybody
+        var next: Rollout.Step { Rollout(self).next ?? .everybody }
         switch act {
         case .pause: return [.stops]
         case .resume:
