@@ -29,6 +29,7 @@ import UpgradeRules
         Row(name: "no longer offered", verdict: .halted, wait: .store, isHalted: true),
         Row(name: "held", verdict: .held(until: sooner), wait: .time(sooner)),
         Row(name: "no store any more", wait: .lostStore),
+        Row(name: "a latest, no store any more", kind: .latest, wait: .lostStore),
         Row(name: "the moment ahead", isGated: false, moment: later, wait: .time(later)),
         Row(name: "the moment reached", isGated: false, moment: now, wait: nil),
         Row(name: "offered, the moment ahead", moment: later, verdict: .open, wait: .time(later)),
@@ -52,6 +53,7 @@ import UpgradeRules
         let wait = Requirements([requirement]).wait(of: requirement, in: surroundings)
         #expect(wait?.wait == row.wait && (wait == nil) == (row.wait == nil))
         #expect(wait?.end == row.wait?.end && wait?.isHalted ?? false == row.isHalted)
+        if row.wait == .lostStore { #expect(wait?.reason.contains("version release") == (row.kind != .latest)) }
         if row.verdict == .closed, row.wait == .store { #expect(wait?.reason == "the store's words") }
     }
 

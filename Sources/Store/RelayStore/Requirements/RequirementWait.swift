@@ -19,10 +19,15 @@ package struct RequirementWait: Hashable, Sendable {
     /// When it ends by itself; nil where no time is known.
     package var end: Timestamp? { wait?.end }
 
-    package static let lostStore = RequirementWait(
-        .lostStore,
-        "the store that it waited for is not in the configuration any more; put the source back, "
-            + "or put the version in force by \"campaigns release\"")
+    package static let lostStore = lostStore(or: "put the version in force by \"version release\"")
+    /// Nothing releases a version that is only announced.
+    static let lostStoreOfLatest = lostStore(or: "announce a newer version")
+
+    private static func lostStore(or remedy: String) -> RequirementWait {
+        RequirementWait(
+            .lostStore,
+            "the store that it waited for is not in the configuration any more; put the source back, or \(remedy)")
+    }
 }
 
 extension Requirement {
@@ -38,7 +43,7 @@ extension Requirement {
         if state == .asked { return RequirementWait(nil, reason ?? "it was asked for a moment ago") }
         if isReleased { return nil }
         if isGated {
-            guard let verdict else { return .lostStore }
+            guard let verdict else { return kind == .latest ? .lostStoreOfLatest : .lostStore }
             if !verdict.isOpen {
                 return RequirementWait(
                     verdict.opensAt.map(Wait.time) ?? .store, verdict.reason, isHalted: verdict.state == .halted)
