@@ -200,6 +200,24 @@ extension ConformanceCase {
             try same(first.count, 3)
             try same(try store.audit(AuditFilter(), before: first[2].id, limit: 3).count, 1)
         },
+        ConformanceCase("the audit trail finds an actor by the name alone, and whom root acted for") { subject in
+            let names = [
+                "root (uid 0)", "root (uid 0) for ada (uid 1000)", "ada (uid 1000)", "ada", "adam (uid 7)", "it's %",
+            ]
+            for name in names {
+                try subject.store.note(AuditEntry(at: subject.now, actor: .operator(name), action: "relay.reload"))
+            }
+            let wanted = [
+                "root": [0, 1], "ada": [1, 2, 3], "root (uid 0)": [0, 1], "ada (uid 1000)": [1, 2], "adam": [4],
+                "root (uid 0) for ada (uid 1000)": [1], "it's %": [5], "ro": [], "": [], "%": [], "(uid 7)": [],
+            ]
+            for (name, places) in wanted {
+                var filter = AuditFilter()
+                filter.actor = name
+                let found = try subject.store.audit(filter, before: nil, limit: 9).reversed().map(\.actor.name)
+                try same(Array(found), places.map { names[$0] }, name)
+            }
+        },
         ConformanceCase("the audit trail is forgotten as told, and nothing younger") { subject in
             let store = subject.store
             for number in 0..<1200 {

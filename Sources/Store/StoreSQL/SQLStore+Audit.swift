@@ -46,7 +46,10 @@ package enum AuditTable {
         add("campaign = ?", filter.campaign)
         add("app = ?", filter.app)
         add("platform = ?", filter.platform)
-        add("actor = ?", filter.actor)
+        if let actor = filter.actor {
+            condition = condition + " AND " + isActor
+            values += Array(repeating: actor, count: 5)
+        }
         add("action = ?", filter.action)
         add("at >= ?", filter.since)
         if let apps = filter.apps?.sorted() {
@@ -59,6 +62,13 @@ package enum AuditTable {
         }
         return (condition, values)
     }
+
+    /// The actor of this name, five times: with the user's number or without it, and either of two ("root (uid 0) for ada (uid 1000)").
+    private static let isActor: SQL = """
+        (substr(actor || ' (', 1, length(CAST(? AS TEXT)) + 2) = CAST(? AS TEXT) || ' ('
+         OR substr(actor, 1, length(CAST(? AS TEXT)) + 5) = CAST(? AS TEXT) || ' for '
+         OR replace(actor || ' (', ' for ' || CAST(? AS TEXT) || ' (', '') <> actor || ' (')
+        """
 
     /// - Parameter requirement: the requirement whose campaign the entry is about, where that has one.
     package static func insert(

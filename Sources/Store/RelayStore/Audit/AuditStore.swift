@@ -8,7 +8,7 @@ package struct AuditFilter: Hashable, Sendable {
     package var platform: Platform?
     /// The apps that the reader may see: rows that are about no app are then left out.
     package var apps: Set<String>?
-    /// The actor's name.
+    /// The actor's name. A user of the control socket is also found by it without the number, and by whom root acted for.
     package var actor: String?
     package var action: AuditAction?
     /// A campaign's public id.
