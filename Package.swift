@@ -107,7 +107,7 @@ let package = Package(
         room(
             "StatusPage", in: "Serving",
             [
-                "RelayAPI", "CPage", "HTTPServer", "RelayStore", "Threading", "WireFormat", "RelayEngine",
+                "RelayAPI", "CPage", "HTTPServer", "RelayStore", "Registry", "Threading", "WireFormat", "RelayEngine",
                 "UpgradeRules",
             ]),
         room(
@@ -329,7 +329,8 @@ let package = Package(
                 "TestPeers", "StoreConformance", "StatusPage",
             ], exclude: ["COSTS.md"]),
         tests(
-            "StatusPageTests", ["StatusPage", "HTTPServer", "RelayAPI", "RelayStore", "RelayEngine", "UpgradeRules"]),
+            "StatusPageTests",
+            ["StatusPage", "HTTPServer", "RelayAPI", "RelayStore", "Registry", "RelayEngine", "UpgradeRules"]),
         tests("HTTPServerTests", ["HTTPServer", "Telemetry", "RelayEngine"]),
         tests(
             "PushSimulatorTests",

@@ -28,7 +28,7 @@ struct ReadinessLiveTests {
             "apns:com.example.app", "apns:com.example.app/sandbox", "fcm:com.example.app/android",
             "outage:com.example.app", "credential:com.example.app/android", "quota:com.example.app/android",
             "pause:com.example.app", "stopped:com.example.app/sandbox", "environment:com.example.app",
-            "app:com.example.app/ios", "source:com.example.app/ios:appStore", "availability", "watcher",
+            "app:com.example.app/ios", "source:com.example.app/ios:appStore", "gates", "evidence", "watcher",
             "certificate:com.example.app", "configuration",
         ])
     func degraded(part: String) throws {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import HTTPServer
+import Registry
 import RelayEngine
 import RelayStore
 import Testing
@@ -31,6 +32,7 @@ struct LanguageTests {
             for found in text.matches(of: /say\(\s*"([^"]*)"/) { keys.insert(String(found.1)) }
         }
         keys.formUnion(Wait.Kind.allCases.compactMap { $0.remedy?.description })
+        keys.formUnion(DeviceField.allCases.compactMap { $0.noun?.description })
         for field in RequirementField.allCases { keys.formUnion([field.label.description, field.hint.description]) }
         // The sentences that the page has in common with the API and the commands.
         let effects = root.appending(path: "../../Store/RelayStore/Requirements/CampaignEffect.swift").standardized

@@ -60,12 +60,12 @@ extension DeviceField {
         let text: DeviceText?
         let isReported: Bool
         let isForgotten: Bool
-        let noun: String?
+        let noun: StaticString?
 
         init(
             _ field: DeviceField, _ name: String, synonyms: Set<String>, personal: PersonalField? = nil,
             column: StaticString? = nil, text: DeviceText? = nil, isReported: Bool = false, isForgotten: Bool = false,
-            noun: String? = nil
+            noun: StaticString? = nil
         ) {
             (self.field, self.name, self.synonyms) = (field, name, synonyms)
             (self.personal, self.column, self.text) = (personal, column, text)
@@ -94,8 +94,8 @@ extension DeviceField {
     /// The rules of its text; nil: its value is not a text in the store.
     package var text: DeviceText? { row.text }
 
-    /// The noun for it in texts for people, beside the version; nil: they do not show it.
-    package var noun: String? { row.noun }
+    /// The noun for it in texts for people, beside the version; nil: they do not show it. The page has it in its languages.
+    package var noun: StaticString? { row.noun }
 
     package init?(name: String) {
         guard let field = Self.allCases.first(where: { $0.name == name }) else { return nil }

@@ -6,8 +6,8 @@ import WireFormat
 
 /// Finds the other spellings that may be meant by a telephone that is not registered.
 ///
-/// Apps compare telephones character by character, and so does the relay: a number with or without its country code is another
-/// user's. A caller that mistypes a user's number must not read an empty list as "nothing was sent", so each route that takes a
+/// Apps compare telephones character by character, and so does the relay: a number with or without its international prefix is
+/// another user's. A caller that mistypes a user's number must not read an empty list as "nothing was sent", so each route that takes a
 /// telephone asks here. The login check does not: millions of devices ask it, and anybody may.
 package struct UserSearch {
     private let store: any RelayStore

@@ -37,8 +37,6 @@ package struct ReadinessFault: Sendable, Hashable {
                 + "what the app stores said since"
         case "app":
             "do what the reason says; where it names the store, `upgrade-relay store check` knows more. The other apps go on"
-        case "availability":
-            "look at the log; what waits goes on waiting, and `upgrade-relay campaigns release ID` puts it in force by hand"
         case "apns", "fcm":
             "look at the network, DNS, the proxy and the firewall's outgoing rules; it is dialled again by itself, and "
                 + "`upgrade-relay campaigns resume ID` tries at once"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
+import Registry
 import RelayAPI
 import RelayEngine
 import RelayStore
@@ -45,7 +46,8 @@ extension View {
             }
             html.table(
                 say("Devices"),
-                [say("Token"), say("User"), say("Version"), say("System"), say("Registered"), say("Dead since")]
+                [say("Token"), say("User"), say("Version")] + Self.shown.compactMap(\.noun).map { heading($0) }
+                    + [say("Registered"), say("Dead since")]
             ) { html in
                 for record in found?.items ?? [] { device(&html, record) }
             }
@@ -67,9 +69,26 @@ extension View {
             { $0.token(registration.token, sight) },
             [
                 { $0.telephone(registration.telephone, sight) },
-                { $0.text(registration.version?.text ?? "–") }, { $0.text(registration.osVersion?.text ?? "–") },
-                { $0.time(record.registeredAt) }, { $0.time(record.retiredAt) },
-            ])
+                { $0.text(registration.version?.text ?? "–") },
+            ]
+                + Self.shown.map { field in { $0.text(registration[field] ?? "–") } }
+                + [{ $0.time(record.registeredAt) }, { $0.time(record.retiredAt) }])
+    }
+
+    /// The fields of a device that are shown beside its version.
+    private static let shown = DeviceField.values.filter { $0.noun != nil }
+
+    private func heading(_ noun: StaticString) -> String {
+        let word = say(noun)
+        return word.prefix(1).uppercased() + word.dropFirst()
+    }
+
+    /// The values of a device that it has and that are shown beside its version: "system 17.1".
+    func values(of device: DeviceRegistration) -> [String] {
+        Self.shown.compactMap { field in
+            guard let noun = field.noun, let value = device[field] else { return nil }
+            return "\(say(noun)) \(value)"
+        }
     }
 
     // MARK: Deliveries

@@ -139,11 +139,8 @@ extension View {
                     html.time(at)
                 }
             }
-            html.tag(
-                "p", [.class("remedy")],
-                text: wait.end == nil
-                    ? say("Release begins it now, whatever the store offers.")
-                    : say("It begins by itself when its time has come. Release begins it now."))
+            // A version that another program asked for, and that is not taken up, has its remedy in the reason.
+            if let remedy = wait.wait?.kind.remedy { html.tag("p", [.class("remedy")], text: say(remedy)) }
         }
     }
 

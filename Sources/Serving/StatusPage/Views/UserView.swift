@@ -108,7 +108,7 @@ extension View {
         }
         html.tag("p") { html in
             html.text(say("Runs %", registration.version?.text ?? say("an unknown version")))
-            if let system = registration.osVersion { html.text(", " + say("on system %", system.text)) }
+            for value in values(of: registration) { html.text(", " + value) }
             html.text(", " + say("registered at") + " ")
             html.time(device.record.registeredAt)
             if let retired = device.record.retiredAt {
