@@ -37,7 +37,8 @@ import Testing
             .files(#"GateVerdict|GateQuestion|\bisGated\b|\bgate\b"#)),
         Ratchet("files that name a stored flag: requiredFrom", 18, .files("requiredFrom|required_from|required-from")),
         Ratchet("files that name a push service: FCM, its stand-in with it", 60, .files("(?i)fcm")),
-        Ratchet("files that know that there are two environments", 37, .files(#"\bPushEnvironment\b"#)),
+        Ratchet(
+            "files that know that there are two environments", 16, .files(#"\bChannel\.Environment\b|\.sandbox\b"#)),
     ]
 
     // MARK: Depth: deciding in the wrong place

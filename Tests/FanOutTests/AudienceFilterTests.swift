@@ -59,7 +59,7 @@ import UpgradeRules
         let version = example.version.map { slice($0, in: &devices) } ?? .absent
         let system = example.system.map { slice($0, in: &devices) } ?? .absent
         let row = DeviceRow(
-            id: 1, token: token, telephone: telephone, version: version, system: system, environment: .production,
+            id: 1, token: token, telephone: telephone, version: version, system: system, channel: .production,
             isDead: example.isDead, registeredAt: 0)
         let filter = AudienceFilter(
             UpgradeTarget(try Version("2.0.0"), isBlock: false), minimumOS: try Version("15.0"),

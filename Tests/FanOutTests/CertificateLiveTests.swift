@@ -240,7 +240,7 @@ import Testing
                 route = $0
             }
             return TestPush(
-                route: try #require(route), token: LiveBench.token(1), telephone: "1", environment: .production,
+                route: try #require(route), token: LiveBench.token(1), telephone: "1", channel: .production,
                 message: nil, downloadURL: "https://example.com"
             ).send { now }
         }

@@ -89,7 +89,7 @@ final class DispatcherBench {
 
     func register(
         _ numbers: ClosedRange<Int>, of app: AppKey = app, telephone: (Int) -> String? = LiveBench.telephone,
-        environment: PushEnvironment = .production
+        environment: Channel.Environment = .production
     ) throws {
         let version = try Version("1.0")
         try bench.store.register(

@@ -57,7 +57,7 @@ import UpgradeRules
         #expect(try bench.counts.retrying == 64)
         #expect(bench.dispatcher.faults.texts.keys.sorted() == ["outage:\(FanOutBench.app.app)/sandbox"])
         let services = try #require(bench.dispatcher.board.read { $0.work.services[FanOutBench.app] })
-        let waits = Dictionary(uniqueKeysWithValues: services.map { ($0.environment, $0.waits) })
+        let waits = Dictionary(uniqueKeysWithValues: services.map { ($0.channel, $0.waits) })
         #expect(waits == [.production: [], .sandbox: [.outage]])
 
         // The sandbox recovers.
@@ -89,7 +89,7 @@ import UpgradeRules
         try bench.raise()
         bench.serve("production")
         #expect(try bench.counts.accepted == 100)
-        #expect(bench.dispatcher.servicesInOrder.map(\.key.environment) == [.production])
+        #expect(bench.dispatcher.servicesInOrder.map(\.key.channel) == [.production])
     }
 
     @Test func aWaveEndsAlthoughTheSandboxIsAway() throws {

@@ -285,7 +285,7 @@ import UpgradeRules
         func send(_ token: String) throws -> TestPushResult {
             let clock = bench.clock
             return TestPush(
-                route: bench.route(try bench.tokens()), token: token, telephone: "138", environment: .production,
+                route: bench.route(try bench.tokens()), token: token, telephone: "138", channel: .production,
                 message: nil, downloadURL: "https://example.com"
             ).send { clock.now }
         }

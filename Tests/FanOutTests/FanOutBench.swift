@@ -173,7 +173,7 @@ struct FanOutBench {
         try wait {
             guard let campaign = try store.campaigns(before: nil, limit: 1).first else { return false }
             let figures = fanOut.figures(of: campaign.key)
-            let next = try PushEnvironment.allCases.compactMap { try store.nextRetry(campaign.key, environment: $0) }
+            let next = try Channel.allCases.compactMap { try store.nextRetry(campaign.key, channel: $0) }
                 .min()
             if figures.shardRequestsOut + figures.retryRequestsOut == 0, let next, next > clock.now {
                 clock.advance(by: next - clock.now)

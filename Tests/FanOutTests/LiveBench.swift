@@ -128,7 +128,7 @@ final class LiveBench {
 
     func register(
         _ numbers: some Collection<Int>, telephone: (Int) -> String? = LiveBench.telephone, version: String = "1.0",
-        environment: PushEnvironment = .production
+        environment: Channel.Environment = .production
     ) throws {
         let version = try Version(version)
         try store.register(

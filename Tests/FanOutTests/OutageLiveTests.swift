@@ -90,7 +90,7 @@ import Testing
         #expect(fault.hasPrefix("the push service answers 503 ServiceUnavailable to nearly every push: sending waits"))
         let told = bench.until { bench.fanOut?.figures(of: held.key).trouble == self.fault(bench) }
         #expect(told, "the campaign's status says it")
-        let environments = try #require(bench.fanOut?.environments(of: LiveBench.app))
+        let environments = try #require(bench.fanOut?.channels(of: LiveBench.app))
         #expect(environments.map { $0.waits.contains(.outage) } == [true, false])
         #expect(environments.allSatisfy { !$0.waits.contains(.unreachable) })
 

@@ -186,7 +186,7 @@ import UpgradeRules
         }
         bench.fanOut?.poke()
         #expect(bench.until { bench.fanOut?.faults().isEmpty ?? false }, text(bench))
-        #expect(bench.fanOut?.environments(of: LiveBench.app).allSatisfy { $0.waits.isEmpty } ?? false)
+        #expect(bench.fanOut?.channels(of: LiveBench.app).allSatisfy { $0.waits.isEmpty } ?? false)
         #expect(bench.lines.count(of: Self.begins) == 1 && bench.lines.count(of: Self.forgotten) == 1)
     }
 

@@ -51,7 +51,7 @@ import UpgradeRules
         var devices = DeviceRows()
         devices.append(
             DeviceRow(
-                id: 7, token: .absent, telephone: .absent, version: .absent, environment: .production, isDead: false,
+                id: 7, token: .absent, telephone: .absent, version: .absent, channel: .production, isDead: false,
                 registeredAt: 0, attempts: attempts))
         batch.answers = [answer]
         settlement.settle(

@@ -16,7 +16,7 @@ import Testing
         pool.dialer.egress.trustedCertificates = simulator.trustedCertificatePath
         return TestPush(
             route: bench.route(pool), token: LiveBench.token(number), telephone: "13800138000",
-            environment: .production,
+            channel: .production,
             message: nil, downloadURL: "https://apps.apple.com/app/id1"
         ).send { bench.clock.now }
     }
@@ -72,7 +72,7 @@ import Testing
         var pool = PoolConfiguration(.apns, egress: .direct, origin: Origin(host: "127.0.0.1", port: port))
         pool.dialer.egress.trustedCertificates = certificates
         let result = TestPush(
-            route: bench.route(pool), token: LiveBench.token(1), telephone: "", environment: .production, message: nil,
+            route: bench.route(pool), token: LiveBench.token(1), telephone: "", channel: .production, message: nil,
             downloadURL: "https://apps.apple.com/app/id1"
         ).send { bench.clock.now }
         #expect(result.state == .failed && result.status == nil)

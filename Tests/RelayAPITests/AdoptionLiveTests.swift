@@ -26,7 +26,7 @@ struct AdoptionLiveTests {
         try store.planShards(campaign, shardSize: 100, waves: nil, at: Bench.now)
         var devices = DeviceRows()
         try store.readDevices(
-            Bench.app, environment: .production, after: 0, through: .max, limit: 9, into: &devices)
+            Bench.app, channel: .production, after: 0, through: .max, limit: 9, into: &devices)
         let rows = devices.rows.map { device in
             device.id == devices.rows.first?.id
                 ? LedgerRow(device: device.id, state: .accepted, attempts: 1)

@@ -175,7 +175,7 @@ final class Bench: Sendable {
         let key = try #require(try store.campaign(id: campaign)).key
         try store.planShards(key, shardSize: 10, waves: nil, at: Self.now)
         var rows = DeviceRows()
-        try store.readDevices(Self.app, environment: .production, after: 0, through: .max, limit: 10, into: &rows)
+        try store.readDevices(Self.app, channel: .production, after: 0, through: .max, limit: 10, into: &rows)
         let outcomes = rows.rows.map {
             LedgerRow(device: $0.id, state: .accepted, attempts: 1, telephone: $0.telephone)
         }

@@ -34,7 +34,7 @@ struct DeviceFieldsTests {
             token: try #require(text(row.token)),
             // An environment that is forgotten is production.
             environment: row.kept.contains(.environment)
-                ? .keep : .set(row.environment == .production ? nil : row.environment),
+                ? .keep : .set(row.channel == .production ? nil : row.channel.environment),
             registeredAt: row.registeredAt, deadSince: row.deadSince, seenAt: row.seenAt)
         for field in DeviceField.texts where !row.kept.contains(field) {
             change[text: field] = .set(text(row.texts[field]))

@@ -313,7 +313,7 @@ struct ResourceLiveTests {
         try bench.store.planShards(record.key, shardSize: 10, waves: nil, at: Bench.now)
         var rows = DeviceRows()
         try bench.store.readDevices(
-            Bench.app, environment: .production, after: 0, through: .max, limit: 10, into: &rows)
+            Bench.app, channel: .production, after: 0, through: .max, limit: 10, into: &rows)
         let outcomes = rows.rows.enumerated().map { index, row in
             LedgerRow(
                 device: row.id, state: index == 2 ? .rejected : .accepted, attempts: 1,

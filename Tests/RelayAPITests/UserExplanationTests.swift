@@ -28,7 +28,7 @@ struct UserExplanationTests {
         try bench.store.planShards(record.key, shardSize: 10, waves: nil, at: Bench.now)
         var rows = DeviceRows()
         try bench.store.readDevices(
-            Bench.app, environment: .production, after: 0, through: .max, limit: 10, into: &rows)
+            Bench.app, channel: .production, after: 0, through: .max, limit: 10, into: &rows)
         let outcomes = zip(rows.rows, [DeliveryState.accepted, .filtered, .unregistered]).map { row, state in
             LedgerRow(
                 device: row.id, state: state, attempts: state == .filtered ? 0 : 1,

@@ -273,7 +273,7 @@ import UpgradeRules
                 id: 1, token: slice("00ff"), telephone: slice(telephone),
                 version: example.version.map(slice) ?? .absent,
                 system: example.user.system.map { slice($0.text) } ?? .absent,
-                environment: .production, isDead: false, registeredAt: 0)
+                channel: .production, isDead: false, registeredAt: 0)
             let filter = AudienceFilter(row, telephones: row.reach == 0 ? row.canary : nil)
             let wave = WaveDraw(plan, requirement: row.id).wave(of: telephone.utf8)
             // The canary's users had their turn before, by a list of their own.

@@ -72,7 +72,7 @@ import UpgradeRules
     }()
 
     private static let answers:
-        [(app: AppConfiguration, TestPushResult.State, reason: String?, PushEnvironment, OnlineFinding.Result)] = [
+        [(app: AppConfiguration, TestPushResult.State, reason: String?, Channel.Environment, OnlineFinding.Result)] = [
             (apns, .rejected, "BadDeviceToken", .production, .good),
             (apns, .unregistered, "Unregistered", .sandbox, .good),
             (apns, .rejected, "DeviceTokenNotForTopic", .production, .failed),

@@ -55,12 +55,12 @@ struct BatchReaderTests {
     }
 
     private func read(
-        _ environment: PushEnvironment = .production, after: Int64 = 0, through last: Int64 = 1000, limit: Int = 1000,
+        _ channel: Channel = .production, after: Int64 = 0, through last: Int64 = 1000, limit: Int = 1000,
         of slice: WaveSlice? = nil, without campaign: CampaignKey? = nil
     ) throws -> DeviceRows {
         var rows = DeviceRows()
         try BatchReader.readDevices(
-            connection, app: AppKey(app: "a", platform: .ios), environment: environment, after: after, through: last,
+            connection, app: AppKey(app: "a", platform: .ios), channel: channel, after: after, through: last,
             limit: limit, of: slice,
             without: campaign, into: &rows, until: .soon)
         return rows
@@ -76,7 +76,7 @@ struct BatchReaderTests {
         #expect(rows.string(first.telephone) == "+861")
         #expect(first.version.isAbsent)
         #expect(first.registeredAt == 100)
-        #expect(first.environment == .production)
+        #expect(first.channel == .production)
         #expect(rows.rows.filter(\.isDead).map(\.id) == [6])
         #expect(rows.rows.filter(\.telephone.isAbsent).map(\.id) == [8])
         #expect(rows.string(rows.rows[1].version) == "1.2")
@@ -85,7 +85,7 @@ struct BatchReaderTests {
     @Test func aShardOfSandboxHasWhoIsSaidToBeThere() throws {
         let rows = try read(.sandbox)
         #expect(Self.ids(rows) == [5, 10, 20, 30, 40])
-        #expect(rows.rows.map(\.environment) == [.production, .sandbox, .sandbox, .sandbox, .sandbox])
+        #expect(rows.rows.map(\.channel) == [.production, .sandbox, .sandbox, .sandbox, .sandbox])
     }
 
     @Test func aPartOfARange() throws {
@@ -151,10 +151,10 @@ struct BatchReaderTests {
             INSERT INTO delivery (campaign_id, device_id, state, attempts, updated_at, next_attempt_at) VALUES (3, 900, 3, 1, 1, 50);
             INSERT INTO delivery (campaign_id, device_id, state, attempts, updated_at) VALUES (3, 30, 2, 1, 1)
             """, until: .soon)
-        func read(_ now: Int64, limit: Int = 1000, _ environment: PushEnvironment = .production) throws -> DeviceRows {
+        func read(_ now: Int64, limit: Int = 1000, _ channel: Channel = .production) throws -> DeviceRows {
             var rows = DeviceRows()
             try BatchReader.readDueRetries(
-                connection, CampaignKey(row: 3), environment: environment, at: Timestamp(milliseconds: now),
+                connection, CampaignKey(row: 3), channel: channel, at: Timestamp(milliseconds: now),
                 limit: limit,
                 waves: nil, into: &rows, until: .soon)
             return rows

@@ -54,10 +54,10 @@ struct PostgresConformanceTests {
         let campaign = try #require(try store.openCampaigns().first)
         try store.planShards(campaign.key, shardSize: 1000, waves: nil, at: now)
         let lease = try #require(try store.claimRun(campaign.key))
-        let shard = try #require(try store.openShards(campaign.key, environment: .production).first)
+        let shard = try #require(try store.openShards(campaign.key, channel: .production).first)
         var devices = DeviceRows()
         try store.readDevices(
-            app, environment: .production, after: 0, through: shard.last, limit: 9, into: &devices)
+            app, channel: .production, after: 0, through: shard.last, limit: 9, into: &devices)
         try database.connect().execute("DELETE FROM device", until: .soon)
         let device = try #require(devices.rows.first)
         var row = LedgerRow(device: device.id, state: .accepted, attempts: 1)

@@ -131,7 +131,7 @@ struct PostgresFigures {
             var (after, count) = (Int64(0), 0)
             repeat {
                 try BatchReader.readDevices(
-                    connection, app: AppKey(app: "a", platform: .ios), environment: .production, after: after,
+                    connection, app: AppKey(app: "a", platform: .ios), channel: .production, after: after,
                     through: .max, limit: Int(Self.page),
                     of: nil, without: nil, into: &devices, until: .soon)
                 after = devices.rows.last?.id ?? after

@@ -57,7 +57,7 @@ struct PostgresStoreFigures {
         try measure("planning", devices: all) {
             try store.planShards(campaign, shardSize: 10_000, waves: nil, at: now)
         }
-        let shards = try store.openShards(campaign, environment: .production)
+        let shards = try store.openShards(campaign, channel: .production)
         var lease = try #require(try store.claimRun(campaign))
         var commits: [LedgerCommit] = []
         try measure("reading, 2,000 at a time", devices: all) {
@@ -65,7 +65,7 @@ struct PostgresStoreFigures {
                 while shard.cursor < shard.last {
                     var devices = DeviceRows()
                     try store.readDevices(
-                        app, environment: .production, after: shard.cursor, through: shard.last, limit: 2000,
+                        app, channel: .production, after: shard.cursor, through: shard.last, limit: 2000,
                         into: &devices)
                     let rows = devices.rows.map { device in
                         var row = LedgerRow(device: device.id, state: .accepted, attempts: 1)

@@ -87,10 +87,10 @@ struct PostgresStoreTests {
                 return
             }
             var lease = try #require(try store.claimRun(campaign.key))
-            for shard in try store.openShards(campaign.key, environment: .production) {
+            for shard in try store.openShards(campaign.key, channel: .production) {
                 var devices = DeviceRows()
                 try store.readDevices(
-                    app, environment: .production, after: shard.cursor, through: shard.last, limit: 1000, into: &devices
+                    app, channel: .production, after: shard.cursor, through: shard.last, limit: 1000, into: &devices
                 )
                 let rows = devices.rows.map { device in
                     var row = LedgerRow(device: device.id, state: .accepted, attempts: 1)

@@ -181,9 +181,9 @@ struct TransferTests {
         for campaign in campaigns {
             add([try store.adoption(of: campaign.key)])
             add([try store.deliveryPage(of: campaign.key, DeliveryFilter(), after: 0, limit: 10_000)])
-            for environment in [PushEnvironment.production, .sandbox] {
-                add(try store.openShards(campaign.key, environment: environment))
-                add([try store.nextRetry(campaign.key, environment: environment)])
+            for channel in [Channel.production, .sandbox] {
+                add(try store.openShards(campaign.key, channel: channel))
+                add([try store.nextRetry(campaign.key, channel: channel)])
             }
         }
         add(try store.alerts(at: .init(milliseconds: 0)))

@@ -36,9 +36,9 @@ import UpgradeRules
         let old = try #require(try store.campaign(campaign.key))
         #expect(old.facts.acceptsDeadTokens == isResumed)
         #expect(old.state == (isResumed ? .running : .suspended))
-        for environment in PushEnvironment.allCases {
-            let doubts = try store.tokenDoubts(of: fixture.app, environment: environment)
-            #expect(doubts == (isResumed ? [] : [TokenDoubt(environment, .dead, JudgedAnswers(isSuspect: true))]))
+        for channel in Channel.allCases {
+            let doubts = try store.tokenDoubts(of: fixture.app, channel: channel)
+            #expect(doubts == (isResumed ? [] : [TokenDoubt(channel, .dead, JudgedAnswers(isSuspect: true))]))
         }
         #expect(try store.check { _ in true } == [])
     }

@@ -54,7 +54,7 @@ struct DeliveryBatchTableTests {
         func commit(_ store: SQLiteStore, after: Int64, limit: Int, attempts: UInt16) throws {
             var devices = DeviceRows()
             try store.readDevices(
-                fixture.app, environment: .production, after: after, through: .max, limit: limit, into: &devices)
+                fixture.app, channel: .production, after: after, through: .max, limit: limit, into: &devices)
             let rows = devices.rows.map {
                 LedgerRow(device: $0.id, state: .accepted, attempts: attempts, telephone: $0.telephone)
             }

@@ -34,17 +34,17 @@ struct EnvironmentMigrationTests {
     private func finish(_ store: SQLiteStore, _ draw: WaveDraw? = nil) throws -> [Int64: Int] {
         var turns: [Int64: Int] = [:]
         while true {
-            let environments = try store.environments(of: campaign.key)
-            if environments.isEmpty { break }
-            for environment in environments {
-                let shards = try store.openShards(campaign.key, environment: environment)
+            let channels = try store.channels(of: campaign.key)
+            if channels.isEmpty { break }
+            for channel in channels {
+                let shards = try store.openShards(campaign.key, channel: channel)
                 for shard in shards {
                     var rows = DeviceRows()
                     try store.readDevices(
-                        fixture.app, environment: environment, after: shard.cursor, through: shard.last, limit: 99,
+                        fixture.app, channel: channel, after: shard.cursor, through: shard.last, limit: 99,
                         of: draw.map { WaveSlice($0, number: shard.wave) }, without: draw == nil ? nil : campaign.key,
                         into: &rows)
-                    #expect(rows.rows.allSatisfy { $0.environment == environment })
+                    #expect(rows.rows.allSatisfy { $0.channel == channel })
                     for row in rows.rows { turns[row.id, default: 0] += 1 }
                     var commit = LedgerCommit(
                         campaign: campaign.key, shard: shard, cursor: shard.last, shardDone: true,
@@ -55,8 +55,8 @@ struct EnvironmentMigrationTests {
                 }
                 var due = DeviceRows()
                 try store.readDueRetries(
-                    campaign.key, environment: environment, at: fixture.now, limit: 99, waves: nil, into: &due)
-                #expect(due.rows.allSatisfy { $0.environment == environment })
+                    campaign.key, channel: channel, at: fixture.now, limit: 99, waves: nil, into: &due)
+                #expect(due.rows.allSatisfy { $0.channel == channel })
                 for row in due.rows { turns[row.id, default: 0] += 1 }
                 let retries = LedgerCommit(
                     campaign: campaign.key, shard: nil, cursor: 0, shardDone: false,

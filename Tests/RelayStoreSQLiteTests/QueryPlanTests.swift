@@ -39,8 +39,8 @@ struct QueryPlanTests {
     @Test("A batch of devices is read by the rowid range, of the sandbox by its index, and nothing is sorted")
     func readDevices() throws {
         for fixture in [try StoreFixture(), try largeStore()] {
-            func plan(_ environment: PushEnvironment, _ withoutRows: Bool) throws -> [String] {
-                let sql = LedgerSQL.readDevices(of: environment, withoutRows: withoutRows)
+            func plan(_ channel: Channel, _ withoutRows: Bool) throws -> [String] {
+                let sql = LedgerSQL.readDevices(of: channel, withoutRows: withoutRows)
                 return try fixture.store.inspect("EXPLAIN QUERY PLAN \(sql)").compactMap(\.last)
             }
             for withoutRows in [false, true] {
@@ -61,7 +61,7 @@ struct QueryPlanTests {
     }
 
     @Test("What an environment has left is one seek each, whatever the other has")
-    func environments() throws {
+    func channels() throws {
         for fixture in [try StoreFixture(), try largeStore()] {
             func plan(_ sql: SQL) throws -> [String] {
                 try fixture.store.inspect("EXPLAIN QUERY PLAN \(sql)").compactMap(\.last)

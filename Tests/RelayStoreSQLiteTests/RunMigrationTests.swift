@@ -32,7 +32,7 @@ import UpgradeRules
         let campaign = try #require(try store.openCampaigns().first)
         try store.planShards(campaign.key, shardSize: 20, waves: waves, at: fixture.now)
         var lease = try #require(try store.claimRun(campaign.key))
-        for shard in try store.openShards(campaign.key, environment: .production).prefix(2) {
+        for shard in try store.openShards(campaign.key, channel: .production).prefix(2) {
             let isFirst = shard.number == 0
             let batch = try batch(campaign, shard, store, isLast: isFirst) { device in
                 switch device.id % 10 {
@@ -55,7 +55,7 @@ import UpgradeRules
     ) throws -> LedgerCommit {
         var devices = DeviceRows()
         try store.readDevices(
-            fixture.app, environment: .production, after: shard.cursor, through: shard.last, limit: isLast ? 99 : 5,
+            fixture.app, channel: .production, after: shard.cursor, through: shard.last, limit: isLast ? 99 : 5,
             of: campaign.requirement.stages.map {
                 WaveSlice(WaveDraw($0, requirement: campaign.requirement.id), number: shard.wave)
             },
@@ -84,7 +84,7 @@ import UpgradeRules
     private func finish(_ campaign: CampaignRecord, _ store: SQLiteStore) throws {
         var lease = try #require(try store.claimRun(campaign.key))
         for _ in 0..<3 {
-            for shard in try store.openShards(campaign.key, environment: .production) {
+            for shard in try store.openShards(campaign.key, channel: .production) {
                 let batch = try batch(campaign, shard, store, isLast: true)
                 #expect(try store.commit([batch], of: lease, at: fixture.now))
                 lease.commits += 1
@@ -94,7 +94,7 @@ import UpgradeRules
         }
         var due = DeviceRows()
         try store.readDueRetries(
-            campaign.key, environment: .production, at: fixture.now, limit: 99, waves: nil, into: &due)
+            campaign.key, channel: .production, at: fixture.now, limit: 99, waves: nil, into: &due)
         let retries = LedgerCommit(
             campaign: campaign.key, shard: nil, cursor: 0, shardDone: false,
             rows: due.rows.map { LedgerRow(device: $0.id, state: .accepted, attempts: 2) }, devices: due,
@@ -153,7 +153,7 @@ import UpgradeRules
         #expect(try fixture.store.reopen(campaign.key, for: draft, at: fixture.now) == .opened)
         let store = try hold(campaign.key)
         defer { store.close() }
-        #expect(try store.openShards(campaign.key, environment: .production) == [])
+        #expect(try store.openShards(campaign.key, channel: .production) == [])
         #expect(try store.campaign(campaign.key)?.figures.counts.cancelled == 37)
     }
 

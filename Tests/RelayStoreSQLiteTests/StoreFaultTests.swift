@@ -61,7 +61,7 @@ struct StoreFaultTests {
     /// Ten devices of the first campaign's shard: accepted, waiting for a retry, refused, and dead.
     private static func outcomes(of store: SQLiteStore, after: Int64 = 0) throws -> LedgerCommit {
         var devices = DeviceRows()
-        try store.readDevices(app, environment: .production, after: after, through: .max, limit: 10, into: &devices)
+        try store.readDevices(app, channel: .production, after: after, through: .max, limit: 10, into: &devices)
         let rows = devices.rows.map { device in
             var row = LedgerRow(device: device.id, state: .accepted, attempts: 1, telephone: device.telephone)
             switch device.id % 4 {

@@ -34,7 +34,7 @@ struct StoreMaintenanceFigures {
                 // At the speed of a push service, not of the disk.
                 while bell.wait(timeout: .now() + .milliseconds(2)) == .timedOut {
                     try? fixture.store.readDevices(
-                        fixture.app, environment: .production, after: after, through: .max, limit: 500, into: &devices)
+                        fixture.app, channel: .production, after: after, through: .max, limit: 500, into: &devices)
                     let rows = devices.rows.map { LedgerRow(device: $0.id, state: .accepted, attempts: 1) }
                     let commit = LedgerCommit(
                         campaign: campaign, shard: shard, cursor: devices.rows.last?.id ?? after, shardDone: false,

@@ -272,7 +272,7 @@ extension StoreFixture {
         guard case .applied(let outcome, _) = applied, let campaign = outcome.campaign else { return }
         try store.planShards(campaign.key, shardSize: 1_000_000, waves: nil, at: time)
         var devices = DeviceRows()
-        try store.readDevices(app, environment: .production, after: 0, through: .max, limit: 1_000_000, into: &devices)
+        try store.readDevices(app, channel: .production, after: 0, through: .max, limit: 1_000_000, into: &devices)
         let rows = devices.rows.enumerated().map { number, device in
             var row =
                 filtered(number)

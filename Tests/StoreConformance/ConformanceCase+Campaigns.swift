@@ -122,7 +122,7 @@ extension ConformanceCase {
                 try subject.store.move(campaign.key, .cancelled, at: subject.now), "cancelled")
             let counts = try subject.counts(campaign.key)
             try same([counts.pending, counts.retrying, counts.cancelled, counts.audience], [0, 0, 10, 10])
-            try same(try subject.store.nextRetry(campaign.key, environment: .production), nil)
+            try same(try subject.store.nextRetry(campaign.key, channel: .production), nil)
             try same(try subject.open(campaign.key), [])
         },
         ConformanceCase("cancelling before planning cancels the whole registry") { subject in
@@ -234,7 +234,7 @@ extension ConformanceCase {
             var rows = DeviceRows()
             for (number, shard) in shards.enumerated() {
                 try subject.store.readDevices(
-                    subject.app, environment: .production, after: shard.cursor, through: shard.last, limit: 1000,
+                    subject.app, channel: .production, after: shard.cursor, through: shard.last, limit: 1000,
                     into: &rows)
                 try same(rows.count, number < 7 ? 10 : 4, "devices of shard \(number)")
                 seen += rows.rows.map(\.id)
@@ -248,7 +248,7 @@ extension ConformanceCase {
             try subject.store.register([subject.registration(77, telephone: "1")], at: subject.now)
             var rows = DeviceRows()
             try subject.store.readDevices(
-                subject.app, environment: .production, after: shard.cursor, through: shard.last, limit: 9, into: &rows)
+                subject.app, channel: .production, after: shard.cursor, through: shard.last, limit: 9, into: &rows)
             try same(rows.count, 3)
             try same(try subject.counts(campaign.key).audience, 3)
             try same(try subject.store.deliveries(telephone: "1", token: nil, after: nil, limit: 9), [])

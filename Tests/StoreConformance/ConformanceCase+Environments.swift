@@ -5,41 +5,41 @@ import UpgradeRules
 
 extension ConformanceCase {
     /// Production and sandbox are two services: each has its own work.
-    static let environments: [ConformanceCase] = [
+    static let channels: [ConformanceCase] = [
         ConformanceCase("shards are planned for each environment, and leased by it") { subject in
             try subject.registerDevices(60) { $0 % 3 == 0 ? .sandbox : .production }
             let campaign = try subject.announce()
-            try same(try subject.store.environments(of: campaign.key), [], "nothing is planned")
+            try same(try subject.store.channels(of: campaign.key), [], "nothing is planned")
             try subject.store.planShards(campaign.key, shardSize: 10, waves: nil, at: subject.now)
-            try same(try subject.store.environments(of: campaign.key), [.production, .sandbox])
+            try same(try subject.store.channels(of: campaign.key), [.production, .sandbox])
             try same(try subject.counts(campaign.key).pending, 60)
             var numbers: [Int] = []
-            for (environment, devices) in [(PushEnvironment.production, 40), (.sandbox, 20)] {
-                let shards = try subject.open(campaign.key, environment: environment)
-                try check(!shards.isEmpty && shards.allSatisfy { $0.environment == environment }, "\(environment)")
+            for (channel, devices) in [(Channel.production, 40), (.sandbox, 20)] {
+                let shards = try subject.open(campaign.key, channel: channel)
+                try check(!shards.isEmpty && shards.allSatisfy { $0.channel == channel }, "\(channel)")
                 numbers += shards.map(\.number)
                 let read = try shards.map { try subject.read($0) }
                 try check(read.allSatisfy { (1...10).contains($0.count) }, "the shards' size")
                 let rows = read.flatMap(\.rows)
                 try same(rows.count, devices)
                 try same(Set(rows.map(\.id)).count, devices)
-                try check(rows.allSatisfy { $0.environment == environment }, "each of \(environment)")
+                try check(rows.allSatisfy { $0.channel == channel }, "each of \(channel)")
             }
             try same(numbers, Array(0..<numbers.count), "production first")
         },
         ConformanceCase("an environment without devices has no shard") { subject in
-            for (number, environment) in PushEnvironment.allCases.enumerated() {
+            for (number, channel) in [Channel.production, .sandbox].enumerated() {
                 let app = AppKey(app: "app\(number)", platform: .ios)
-                try subject.registerDevices(25, app: app) { _ in environment }
+                try subject.registerDevices(25, app: app) { _ in channel }
                 let campaign = try subject.announce(app: app)
                 try subject.store.planShards(campaign.key, shardSize: 10, waves: nil, at: subject.now)
-                try same(try subject.store.environments(of: campaign.key), [environment])
-                try same(try subject.open(campaign.key, environment: environment).count, 3)
-                try same(try subject.open(campaign.key, environment: environment.other), [])
+                try same(try subject.store.channels(of: campaign.key), [channel])
+                try same(try subject.open(campaign.key, channel: channel).count, 3)
+                try same(try subject.open(campaign.key, channel: channel.other), [])
             }
             let nobody = try subject.announce("3.0")
             try subject.store.planShards(nobody.key, shardSize: 10, waves: nil, at: subject.now)
-            try same(try subject.store.environments(of: nobody.key), [])
+            try same(try subject.store.channels(of: nobody.key), [])
         },
         ConformanceCase("each device has its turn once, whatever becomes of its environment meanwhile") { subject in
             for byCorrection in [false, true] {
@@ -61,7 +61,7 @@ extension ConformanceCase {
                 try same(
                     [end.figures.counts.accepted, end.figures.counts.pending, end.figures.counts.retrying], [48, 0, 0])
                 try same(end.state, .completed)
-                try same(try subject.store.environments(of: campaign.key), [])
+                try same(try subject.store.channels(of: campaign.key), [])
             }
             try same(try subject.store.check { _ in true }, [], "faults")
         },
@@ -71,13 +71,13 @@ extension ConformanceCase {
             try subject.store.planShards(campaign.key, shardSize: 10, waves: nil, at: subject.now)
             try subject.move([1, 3], of: campaign, byCorrection: false)
             let production = try present(try subject.open(campaign.key).first, "a shard")
-            try same(try subject.read(production).rows.map(\.environment), [.production, .sandbox, .production])
-            let sandbox = try present(try subject.open(campaign.key, environment: .sandbox).first, "a shard")
-            try same(try subject.read(sandbox).rows.map(\.environment), [.production])
+            try same(try subject.read(production).rows.map(\.channel), [.production, .sandbox, .production])
+            let sandbox = try present(try subject.open(campaign.key, channel: .sandbox).first, "a shard")
+            try same(try subject.read(sandbox).rows.map(\.channel), [.production])
             // There and back again.
             try subject.move([1], of: campaign, byCorrection: false)
             try same(
-                try subject.read(production).rows.map(\.environment), [.production, .production, .production])
+                try subject.read(production).rows.map(\.channel), [.production, .production, .production])
         },
         ConformanceCase("the next campaign takes devices as they are then") { subject in
             try subject.registerDevices(30) { $0 < 10 ? .sandbox : .production }
@@ -87,7 +87,7 @@ extension ConformanceCase {
             let second = try subject.announce("3.0")
             try subject.move([29], of: first, byCorrection: false)
             try subject.store.planShards(second.key, shardSize: 100, waves: nil, at: subject.now)
-            let sandbox = try present(try subject.open(second.key, environment: .sandbox).first, "a shard")
+            let sandbox = try present(try subject.open(second.key, channel: .sandbox).first, "a shard")
             try same(
                 try subject.read(sandbox).rows.map(\.id),
                 try ([0, 1, 2, 3, 4] + Array(10..<20) + [29]).map { try subject.device($0).id })
@@ -108,19 +108,19 @@ extension ConformanceCase {
                 return LedgerRow(
                     device: device.id, state: .retrying, attempts: 1,
                     nextAttemptAt: subject.now + .seconds(number <= 15 ? 1 : 5),
-                    environment: number <= 15 ? .sandbox : .production)
+                    channel: number <= 15 ? .sandbox : .production)
             }
             try subject.commit([commit], at: subject.now)
-            try same(try subject.store.environments(of: campaign.key), [.production, .sandbox])
-            func due(_ environment: PushEnvironment, after seconds: Int64) throws -> [Int64] {
+            try same(try subject.store.channels(of: campaign.key), [.production, .sandbox])
+            func due(_ channel: Channel, after seconds: Int64) throws -> [Int64] {
                 var rows = DeviceRows()
                 try subject.store.readDueRetries(
-                    campaign.key, environment: environment, at: subject.now + .seconds(seconds), limit: 99, waves: nil,
+                    campaign.key, channel: channel, at: subject.now + .seconds(seconds), limit: 99, waves: nil,
                     into: &rows)
                 return rows.rows.map(\.id)
             }
-            func next(_ environment: PushEnvironment) throws -> Timestamp? {
-                try subject.store.nextRetry(campaign.key, environment: environment)
+            func next(_ channel: Channel) throws -> Timestamp? {
+                try subject.store.nextRetry(campaign.key, channel: channel)
             }
             let devices = commit.rows.map(\.device)
             try same(try due(.production, after: 4), [])
@@ -130,24 +130,24 @@ extension ConformanceCase {
                 [try next(.production), try next(.sandbox)], [subject.now + .seconds(5), subject.now + .seconds(1)])
             // One is handed to production, the rest of the sandbox is over.
             let moved = LedgerRow(
-                device: devices[0], state: .retrying, attempts: 1, nextAttemptAt: subject.now, environment: .production)
+                device: devices[0], state: .retrying, attempts: 1, nextAttemptAt: subject.now, channel: .production)
             let rest = devices[1..<15].map {
-                LedgerRow(device: $0, state: .rejected, attempts: 2, reason: "BadDeviceToken", environment: .sandbox)
+                LedgerRow(device: $0, state: .rejected, attempts: 2, reason: "BadDeviceToken", channel: .sandbox)
             }
             try subject.commit([subject.retry(campaign.key, [moved] + rest)], at: subject.now)
             try same(try due(.production, after: 1), [devices[0]])
             try same([try next(.production), try next(.sandbox)], [subject.now, nil])
-            try same(try subject.store.environments(of: campaign.key), [.production])
+            try same(try subject.store.channels(of: campaign.key), [.production])
             let counts = try subject.counts(campaign.key)
             try same([counts.retrying, counts.rejected], [6, 14])
         },
         ConformanceCase("what one environment has left is listed, page by page, beside what the other has recorded") {
             subject in
-            for (required, done) in [("2.0", PushEnvironment.production), ("3.0", .sandbox)] {
+            for (required, done) in [("2.0", Channel.production), ("3.0", .sandbox)] {
                 try subject.registerDevices(1500) { $0 % 3 == 0 ? .sandbox : .production }
                 let campaign = try subject.announce(required)
                 try subject.store.planShards(campaign.key, shardSize: 400, waves: nil, at: subject.now)
-                for shard in try subject.open(campaign.key, environment: done) {
+                for shard in try subject.open(campaign.key, channel: done) {
                     try subject.commit([try subject.batch(shard, last: true)], at: subject.now)
                 }
                 let all = try subject.pages(campaign)
@@ -172,7 +172,7 @@ extension ConformanceCase {
                 }
                 try same(try subject.record(campaign.key).figures.upgraded, done == .production ? 4 : 2)
                 try same(try subject.store.check { _ in true }, [], "faults")
-                let left = try subject.open(campaign.key, environment: done.other)
+                let left = try subject.open(campaign.key, channel: done.other)
                 for shard in left {
                     try subject.commit([try subject.batch(shard, last: true)], at: subject.now)
                 }
@@ -188,8 +188,8 @@ extension ConformanceCase {
             let campaign = try subject.announce("3.0")
             try same(try subject.pages(unplanned).map(\.state), [DeliveryState](repeating: .cancelled, count: 90))
             try subject.store.planShards(campaign.key, shardSize: 20, waves: nil, at: subject.now)
-            for environment in PushEnvironment.allCases {
-                let shard = try present(try subject.open(campaign.key, environment: environment).last, "a shard")
+            for channel in [Channel.production, .sandbox] {
+                let shard = try present(try subject.open(campaign.key, channel: channel).last, "a shard")
                 try subject.commit([try subject.batch(shard, limit: 7)], at: subject.now)
             }
             _ = try subject.store.move(campaign.key, .cancelled, at: subject.now)
@@ -208,16 +208,16 @@ extension ConformanceCase {
             let draw = WaveDraw(plan, requirement: campaign.requirement.id)
             var met: [Int64: Int] = [:]
             for wave in 0..<2 {
-                for environment in PushEnvironment.allCases {
-                    let shards = try subject.open(campaign.key, environment: environment)
+                for channel in [Channel.production, .sandbox] {
+                    let shards = try subject.open(campaign.key, channel: channel)
                     try check(!shards.isEmpty && shards.allSatisfy { $0.wave == wave }, "wave \(wave)")
                     for shard in shards {
                         var rows = DeviceRows()
                         try subject.store.readDevices(
-                            subject.app, environment: environment, after: shard.cursor, through: shard.last,
+                            subject.app, channel: channel, after: shard.cursor, through: shard.last,
                             limit: 1_000, of: WaveSlice(draw, number: wave), without: campaign.key, into: &rows)
                         for row in rows.rows { met[row.id, default: 0] += 1 }
-                        try check(rows.rows.allSatisfy { $0.environment == environment }, "each of \(environment)")
+                        try check(rows.rows.allSatisfy { $0.channel == channel }, "each of \(channel)")
                         var tally = WaveTally(wave: wave)
                         tally.accepted = Int64(rows.count)
                         var commit = LedgerCommit(
@@ -228,7 +228,7 @@ extension ConformanceCase {
                         try subject.commit([commit], at: subject.now)
                     }
                     try same(
-                        try subject.record(campaign.key).figures.waves.list[wave].pending == 0, environment == .sandbox)
+                        try subject.record(campaign.key).figures.waves.list[wave].pending == 0, channel == .sandbox)
                 }
                 try subject.store.endWave(campaign.key, at: subject.now)
                 try subject.store.beginNextWave(campaign.key, at: subject.now)
@@ -245,12 +245,12 @@ extension ConformanceCase {
 extension Subject {
     /// Registers devices 0..<count of the app, each in its `environment`.
     func registerDevices(
-        _ count: Int, app other: AppKey? = nil, environment: (Int) -> PushEnvironment
+        _ count: Int, app other: AppKey? = nil, channel: (Int) -> Channel
     ) throws {
         try store.register(
             (0..<count).map { number in
                 var device = registration(number, telephone: "138\(number)", app: other)
-                device.environment = environment(number)
+                device.environment = channel(number).environment
                 return device
             }, at: now)
     }
@@ -258,7 +258,7 @@ extension Subject {
     func read(_ shard: Shard, limit: Int = 1_000, in draw: WaveDraw? = nil) throws -> DeviceRows {
         var rows = DeviceRows()
         try store.readDevices(
-            try record(shard.campaign).app, environment: shard.environment, after: shard.cursor, through: shard.last,
+            try record(shard.campaign).app, channel: shard.channel, after: shard.cursor, through: shard.last,
             limit: limit, of: draw.map { WaveSlice($0, number: shard.wave) },
             without: draw == nil ? nil : shard.campaign, into: &rows)
         return rows
@@ -271,7 +271,7 @@ extension Subject {
             try store.register(
                 devices.map { device in
                     var registration = device.registration
-                    registration.environment = registration.environment.other
+                    registration.environment = registration.channel.other.environment
                     return registration
                 }, at: now)
             return
@@ -279,7 +279,7 @@ extension Subject {
         var commit = retry(campaign.key, [])
         commit.corrections = devices.map {
             EnvironmentCorrection(
-                device: $0.id, environment: $0.registration.environment.other, registeredAt: $0.registeredAt)
+                device: $0.id, channel: $0.registration.channel.other, registeredAt: $0.registeredAt)
         }
         try self.commit([commit], at: now)
     }
@@ -293,27 +293,27 @@ extension Subject {
         _ campaign: CampaignRecord, in draw: WaveDraw? = nil, afterBatch: () throws -> Void = {}
     ) throws -> [Int64: Int] {
         var turns: [Int64: Int] = [:]
-        func rows(_ devices: DeviceRows, by environment: PushEnvironment) -> [LedgerRow] {
+        func rows(_ devices: DeviceRows, by channel: Channel) -> [LedgerRow] {
             devices.rows.map { device in
-                guard device.environment == environment else {
+                guard device.channel == channel else {
                     return LedgerRow(
                         device: device.id, state: .retrying, attempts: device.attempts, nextAttemptAt: now,
-                        environment: device.environment, telephone: device.telephone)
+                        channel: device.channel, telephone: device.telephone)
                 }
                 turns[device.id, default: 0] += 1
                 return LedgerRow(device: device.id, state: .accepted, attempts: 1, telephone: device.telephone)
             }
         }
         while true {
-            let environments = try store.environments(of: campaign.key)
-            guard !environments.isEmpty else { break }
+            let channels = try store.channels(of: campaign.key)
+            guard !channels.isEmpty else { break }
             var areWaiting = draw != nil
-            for environment in environments {
-                if let shard = try open(campaign.key, environment: environment).first {
+            for channel in channels {
+                if let shard = try open(campaign.key, channel: channel).first {
                     let devices = try read(shard, limit: 4, in: draw)
                     let commit = LedgerCommit(
                         campaign: campaign.key, shard: shard.range, cursor: devices.rows.last?.id ?? shard.last,
-                        shardDone: devices.count < 4, rows: rows(devices, by: environment), devices: devices,
+                        shardDone: devices.count < 4, rows: rows(devices, by: channel), devices: devices,
                         retirements: [])
                     try self.commit([commit], at: now)
                     try afterBatch()
@@ -322,8 +322,8 @@ extension Subject {
                 }
                 var devices = DeviceRows()
                 try store.readDueRetries(
-                    campaign.key, environment: environment, at: now, limit: 4, waves: draw, into: &devices)
-                try self.commit([retry(campaign.key, rows(devices, by: environment), devices)], at: now)
+                    campaign.key, channel: channel, at: now, limit: 4, waves: draw, into: &devices)
+                try self.commit([retry(campaign.key, rows(devices, by: channel), devices)], at: now)
                 if !devices.isEmpty { areWaiting = false }
             }
             guard areWaiting else { continue }

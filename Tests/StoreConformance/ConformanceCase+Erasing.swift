@@ -139,10 +139,10 @@ extension ConformanceCase {
             }
             var rows = DeviceRows()
             try subject.store.readDueRetries(
-                campaign.key, environment: .production, at: subject.now, limit: 9, waves: nil, into: &rows)
+                campaign.key, channel: .production, at: subject.now, limit: 9, waves: nil, into: &rows)
             try same(rows.rows.map(\.telephone.isAbsent), [true], "the retry")
             try subject.store.readDevices(
-                subject.app, environment: .production, after: first.cursor, through: .max, limit: 9, of: nil,
+                subject.app, channel: .production, after: first.cursor, through: .max, limit: 9, of: nil,
                 without: nil, into: &rows)
             try same(rows.rows.count, 1, "the rest of the audience")
         },

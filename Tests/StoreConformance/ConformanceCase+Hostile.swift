@@ -149,7 +149,7 @@ extension Subject {
         let shard = try onlyShard(campaign)
         var devices = DeviceRows()
         try store.readDevices(
-            app, environment: shard.environment, after: shard.cursor, through: shard.last, limit: 10, into: &devices)
+            app, channel: shard.channel, after: shard.cursor, through: shard.last, limit: 10, into: &devices)
         let device = try present(devices.rows.first, "the device in the batch")
         try hold(devices.string(device.telephone), text, "the batch's telephone")
         try hold(devices.string(device.token), text, "the batch's token")

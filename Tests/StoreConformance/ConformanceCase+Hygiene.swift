@@ -14,7 +14,7 @@ extension ConformanceCase {
                 let shard = try subject.onlyShard(campaign)
                 var devices = DeviceRows()
                 try subject.store.readDevices(
-                    app, environment: shard.environment, after: shard.cursor, through: shard.last, limit: 100,
+                    app, channel: shard.channel, after: shard.cursor, through: shard.last, limit: 100,
                     into: &devices)
                 let rows = devices.rows.map { LedgerRow(device: $0.id, state: state, attempts: 1) }
                 try subject.commit(
@@ -46,8 +46,8 @@ extension ConformanceCase {
                 commit.doubts = doubts
                 try subject.commit([commit], at: subject.now)
             }
-            func doubts(_ app: AppKey, _ environment: PushEnvironment = .production) throws -> [TokenDoubt] {
-                try subject.store.tokenDoubts(of: app, environment: environment)
+            func doubts(_ app: AppKey, _ channel: Channel = .production) throws -> [TokenDoubt] {
+                try subject.store.tokenDoubts(of: app, channel: channel)
             }
             let dead = TokenDoubt(.production, .dead, JudgedAnswers(answers: 15, against: 12))
             let moved = TokenDoubt(.production, .moved, JudgedAnswers(isSuspect: true))
@@ -83,7 +83,7 @@ extension ConformanceCase {
             try same(try subject.device(2).retiredAt, nil)
             var rows = DeviceRows()
             try subject.store.readDevices(
-                subject.app, environment: .production, after: 0, through: .max, limit: 9, into: &rows)
+                subject.app, channel: .production, after: 0, through: .max, limit: 9, into: &rows)
             try same(rows.rows.map(\.isDead), [true, false, false])
             try subject.store.register([subject.registration(0, telephone: "1")], at: subject.now + .seconds(20))
             try same(try subject.device(0).retiredAt, nil, "registering revives")
@@ -251,7 +251,7 @@ extension ConformanceCase {
             var commit = try subject.batch(shard)
             try subject.store.register([subject.registration(1, telephone: "1")], at: subject.now + .seconds(1))
             commit.corrections = commit.rows.map {
-                EnvironmentCorrection(device: $0.device, environment: .sandbox, registeredAt: subject.now)
+                EnvironmentCorrection(device: $0.device, channel: .sandbox, registeredAt: subject.now)
             }
             try subject.commit([commit], at: subject.now + .seconds(2))
             try same(try subject.device(0).registration.environment, .sandbox)
@@ -271,7 +271,7 @@ extension ConformanceCase {
                 try subject.store.bringForward(campaign.key, at: subject.now)
                 var rows = DeviceRows()
                 try subject.store.readDueRetries(
-                    campaign.key, environment: .production, at: subject.now, limit: 9, waves: nil, into: &rows)
+                    campaign.key, channel: .production, at: subject.now, limit: 9, waves: nil, into: &rows)
                 return rows.count
             }
             try subject.commit([commit], at: subject.now)

@@ -18,27 +18,27 @@ extension ConformanceCase {
             _ = try subject.store.removeDevice(subject.app, token: subject.token(3))
             var rows = DeviceRows()
             try subject.store.readDevices(
-                subject.app, environment: .production, after: 0, through: .max, limit: 10, into: &rows)
+                subject.app, channel: .production, after: 0, through: .max, limit: 10, into: &rows)
             try same(rows.rows.map { rows.string($0.token) }, [1, 4, 5].map(subject.token))
             let first = rows.rows[0]
             try same(rows.string(first.telephone), "138é")
             try same(rows.string(first.version), "1.02")
-            try same(first.environment, .production)
+            try same(first.channel, .production)
             try same([first.registeredAt, Int64(first.attempts)], [subject.now.milliseconds, 0])
             try check(!first.isDead, "alive")
             try check(rows.rows[1].telephone.isAbsent && rows.rows[1].version.isAbsent, "NULL is absent")
             try check(!rows.rows[2].telephone.isAbsent && rows.rows[2].telephone.length == 0, "empty is not absent")
             try subject.store.readDevices(
-                subject.app, environment: .production, after: first.id, through: .max, limit: 1, into: &rows)
+                subject.app, channel: .production, after: first.id, through: .max, limit: 1, into: &rows)
             try same(rows.rows.map { rows.string($0.token) }, [subject.token(4)], "the batch was emptied first")
             try subject.store.readDevices(
-                subject.app, environment: .production, after: 0, through: first.id, limit: 9, into: &rows)
+                subject.app, channel: .production, after: 0, through: first.id, limit: 9, into: &rows)
             try same(rows.count, 1)
             try subject.store.readDevices(
-                subject.app, environment: .production, after: 5, through: .max, limit: 9, into: &rows)
+                subject.app, channel: .production, after: 5, through: .max, limit: 9, into: &rows)
             try check(rows.isEmpty, "the end")
             try subject.store.readDevices(
-                AppKey(app: "none", platform: .ios), environment: .production, after: 0, through: .max, limit: 9,
+                AppKey(app: "none", platform: .ios), channel: .production, after: 0, through: .max, limit: 9,
                 into: &rows)
             try check(rows.isEmpty, "an app that nobody registered for")
         },
@@ -68,7 +68,7 @@ extension ConformanceCase {
             try same(record.figures.counts.audience, 20)
             try same(record.figures.rejectedBy, ["BadDeviceToken": 2, "PayloadEmpty": 1])
             try same(record.figures.filteredBy, [.noTelephone: 1, .alreadyCurrent: 1])
-            try same(try subject.store.nextRetry(campaign.key, environment: .production), subject.now + .seconds(7))
+            try same(try subject.store.nextRetry(campaign.key, channel: .production), subject.now + .seconds(7))
             let again = try present(try subject.open(campaign.key).first, "the shard")
             try same(again.cursor, commit.cursor)
             try subject.commit([try subject.batch(again, last: true)], at: subject.now)
@@ -90,10 +90,10 @@ extension ConformanceCase {
             try same(try subject.counts(campaign.key).retrying, 3)
             var rows = DeviceRows()
             try subject.store.readDueRetries(
-                campaign.key, environment: .production, at: subject.now, limit: 9, waves: nil, into: &rows)
+                campaign.key, channel: .production, at: subject.now, limit: 9, waves: nil, into: &rows)
             try check(rows.isEmpty, "nothing is due")
             try subject.store.readDueRetries(
-                campaign.key, environment: .production, at: subject.now + .seconds(2), limit: 9, waves: nil, into: &rows
+                campaign.key, channel: .production, at: subject.now + .seconds(2), limit: 9, waves: nil, into: &rows
             )
             try same(rows.rows.map(\.id), commit.rows.prefix(2).map(\.device))
             try same(rows.rows.map(\.attempts), [1, 1])
@@ -106,7 +106,7 @@ extension ConformanceCase {
             try subject.commit([subject.retry(campaign.key, outcomes, rows)], at: subject.now + .seconds(2))
             let counts = try subject.counts(campaign.key)
             try same([counts.accepted, counts.retrying, counts.audience], [1, 2, 3])
-            try same(try subject.store.nextRetry(campaign.key, environment: .production), subject.now + .seconds(3))
+            try same(try subject.store.nextRetry(campaign.key, channel: .production), subject.now + .seconds(3))
             let list = try subject.store.deliveries(of: campaign.key, DeliveryFilter(), after: 0, limit: 9)
             try same(list.map(\.state), [.accepted, .retrying, .retrying])
             try same(list.map(\.attempts), [2, 2, 1])
@@ -126,12 +126,12 @@ extension ConformanceCase {
             try subject.commit([commit], at: subject.now)
             var rows = DeviceRows()
             try subject.store.readDueRetries(
-                campaign.key, environment: .production, at: subject.now + .seconds(60), limit: 2, waves: nil,
+                campaign.key, channel: .production, at: subject.now + .seconds(60), limit: 2, waves: nil,
                 into: &rows)
             try same(rows.rows.map(\.id), commit.rows.suffix(2).map(\.device))
             _ = try subject.store.removeDevice(subject.app, token: subject.token(3))
             try subject.store.readDueRetries(
-                campaign.key, environment: .production, at: subject.now + .seconds(60), limit: 9, waves: nil,
+                campaign.key, channel: .production, at: subject.now + .seconds(60), limit: 9, waves: nil,
                 into: &rows)
             try same(rows.count, 4, "the removed one is read too")
             try check(rows.rows[3].telephone.isAbsent, "without its user")
@@ -258,7 +258,7 @@ extension ConformanceCase {
             let counts = try subject.counts(campaign.key)
             try same(
                 [counts.accepted, counts.cancelled, counts.retrying, counts.pending, counts.audience], [3, 7, 0, 0, 10])
-            try same(try subject.store.nextRetry(campaign.key, environment: .production), nil, "nothing is tried again")
+            try same(try subject.store.nextRetry(campaign.key, channel: .production), nil, "nothing is tried again")
             for (state, expected) in [(DeliveryState.accepted, 3), (.cancelled, 7), (.retrying, 0), (.pending, 0)] {
                 let list = try subject.store.deliveries(
                     of: campaign.key, DeliveryFilter(state: state), after: 0, limit: 99)

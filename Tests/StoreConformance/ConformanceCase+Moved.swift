@@ -47,8 +47,8 @@ extension ConformanceCase {
                     $0 % 2 == 0 ? .sandbox : .production
                 }
                 var commits: [LedgerCommit] = []
-                for environment in PushEnvironment.allCases {
-                    let shards = try subject.open(superseded.campaign.key, environment: environment)
+                for channel in [Channel.production, .sandbox] {
+                    let shards = try subject.open(superseded.campaign.key, channel: channel)
                     guard let shard = shards.first else { continue }
                     commits.append(try subject.batch(shard, limit: 5, in: superseded.draw))
                 }
@@ -100,11 +100,11 @@ private struct Superseded {
     let draw: WaveDraw?
 
     init(
-        of subject: Subject, _ number: Int, waves: WavePlan?, devices: Int, environment: (Int) -> PushEnvironment
+        of subject: Subject, _ number: Int, waves: WavePlan?, devices: Int, channel: (Int) -> Channel
     ) throws {
         self.subject = subject
         app = AppKey(app: "moved\(number)", platform: .ios)
-        try subject.registerDevices(devices, app: app, environment: environment)
+        try subject.registerDevices(devices, app: app, channel: channel)
         let campaign = try subject.announce("2.0", app: app)
         self.campaign = campaign
         draw = waves.map { WaveDraw($0, requirement: campaign.requirement.id) }
@@ -117,8 +117,8 @@ private struct Superseded {
     func begin(batches: Int) throws -> [Int64: Int] {
         var turns: [Int64: Int] = [:]
         for _ in 0..<batches {
-            for environment in PushEnvironment.allCases {
-                guard let shard = try subject.open(campaign.key, environment: environment).first else { continue }
+            for channel in [Channel.production, .sandbox] {
+                guard let shard = try subject.open(campaign.key, channel: channel).first else { continue }
                 let commit = try subject.batch(shard, limit: 4, in: draw)
                 try subject.commit([commit], at: subject.now)
                 for row in commit.rows { turns[row.device, default: 0] += 1 }

@@ -140,9 +140,9 @@ extension ConformanceCase {
             try first.store.planShards(campaign.key, shardSize: 10, waves: nil, at: subject.now)
             let lease = try present(try first.store.claimRun(campaign.key), "a lease")
             let shard = try present(
-                try first.store.openShards(campaign.key, environment: .production).first, "a shard")
+                try first.store.openShards(campaign.key, channel: .production).first, "a shard")
             let batch = try subject.batch(
-                Shard(campaign: campaign.key, environment: .production, range: shard), limit: 4)
+                Shard(campaign: campaign.key, channel: .production, range: shard), limit: 4)
             try check(try second.store.fence(first.node), "given up")
             let next = try present(try second.store.claimRun(campaign.key), "the next owner")
             try same(

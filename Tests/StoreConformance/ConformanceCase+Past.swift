@@ -79,7 +79,7 @@ extension ConformanceCase {
             try goesBack("devices to send to") {
                 var rows = DeviceRows()
                 try store.readDevices(
-                    subject.app, environment: .production, after: 0, through: .max, limit: 9, into: &rows)
+                    subject.app, channel: .production, after: 0, through: .max, limit: 9, into: &rows)
             }
             try goesBack("a look") { try store.lookBack() }
             try goesBack("a test of writing") { try store.checkWritable() }
@@ -131,9 +131,9 @@ extension ConformanceCase {
             try subject.store.planShards(campaign.key, shardSize: 10, waves: nil, at: subject.now)
             var lease = try present(try subject.store.claimRun(campaign.key), "a lease")
             let shard = try present(
-                try subject.store.openShards(campaign.key, environment: .production).first, "a shard")
+                try subject.store.openShards(campaign.key, channel: .production).first, "a shard")
             let batch = try subject.batch(
-                Shard(campaign: campaign.key, environment: .production, range: shard), limit: 4)
+                Shard(campaign: campaign.key, channel: .production, range: shard), limit: 4)
             lease.commits += 2
             try same(
                 (try failure { _ = try subject.store.commit([batch], of: lease, at: subject.now) } as? StoreError)?

@@ -75,7 +75,7 @@ extension ConformanceCase {
                 let (app, last) = (subject.app, Int64.max)
                 var rows = DeviceRows()
                 try subject.store.readDevices(
-                    app, environment: .production, after: 0, through: last, limit: 10, of: nil, without: nil,
+                    app, channel: .production, after: 0, through: last, limit: 10, of: nil, without: nil,
                     into: &rows)
                 return rows.rows.map { $0.system.isAbsent ? nil : rows.string($0.system) }
             }

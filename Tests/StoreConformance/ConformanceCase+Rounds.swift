@@ -31,7 +31,7 @@ extension ConformanceCase {
             try same(try subject.record(campaign.key).figures.rounds.map(\.devices), [1250])
             var devices = DeviceRows()
             try subject.store.readDueRetries(
-                campaign.key, environment: .production, at: late, limit: 9999, waves: nil, into: &devices)
+                campaign.key, channel: .production, at: late, limit: 9999, waves: nil, into: &devices)
             try same(devices.rows.map(\.attempts), [UInt16](repeating: 1, count: 1250))
             try check(devices.rows.allSatisfy { $0.again == .untried }, "not tried since")
             try same(try subject.store.check { _ in true }, [], "faults")
@@ -51,7 +51,7 @@ extension ConformanceCase {
                 ], at: subject.now)
             var devices = DeviceRows()
             try subject.store.readDueRetries(
-                campaign.key, environment: .production, at: subject.now, limit: 9, waves: nil, into: &devices)
+                campaign.key, channel: .production, at: subject.now, limit: 9, waves: nil, into: &devices)
             try same(devices.rows.map(\.again), [[], .untried])
         },
         ConformanceCase("a cancelled campaign goes on where it stood, the retries that it had with it") { subject in
@@ -183,7 +183,7 @@ extension ConformanceCase {
             try same(devices, Int64(wanted.count))
             var rows = DeviceRows()
             try subject.store.readDueRetries(
-                campaign.key, environment: .production, at: subject.now, limit: 9999, waves: nil, into: &rows)
+                campaign.key, channel: .production, at: subject.now, limit: 9999, waves: nil, into: &rows)
             try same(rows.rows.map(\.id), wanted)
             try check(rows.rows.allSatisfy { $0.again == [.untried, .reminder] }, "reminders")
             try same(try subject.record(campaign.key).figures.rounds.map(\.devices), [devices])

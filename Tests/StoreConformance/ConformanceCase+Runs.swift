@@ -16,9 +16,9 @@ extension ConformanceCase {
             for (store, claim) in claims {
                 guard let lease = try claim.get() else { continue }
                 let shard = try present(
-                    try store.openShards(campaign.key, environment: .production).first, "the shard")
+                    try store.openShards(campaign.key, channel: .production).first, "the shard")
                 let batch = try subject.batch(
-                    Shard(campaign: campaign.key, environment: .production, range: shard), limit: 4)
+                    Shard(campaign: campaign.key, channel: .production, range: shard), limit: 4)
                 if try store.commit([batch], of: lease, at: subject.now) { recorded += 1 }
             }
             try same(recorded, 1)
@@ -89,7 +89,7 @@ extension ConformanceCase {
             let new = try subject.claim(campaign)
             try check(!(try subject.store.commit([batch], of: old, at: subject.now)), "another's")
             try same(try subject.record(campaign.key), before)
-            try same(try subject.store.openShards(campaign.key, environment: .production), [shard.range])
+            try same(try subject.store.openShards(campaign.key, channel: .production), [shard.range])
             try check(try subject.device(0).retiredAt != nil, "its token is dead whoever says so")
             try subject.store.releaseRun(old)
             try check(
@@ -129,7 +129,7 @@ extension ConformanceCase {
             var lease = try subject.claim(campaign)
             let first = try subject.batch(shard, limit: 4)
             let rest = try subject.batch(
-                Shard(campaign: campaign.key, environment: .production, range: present(first.advanced, "the rest")),
+                Shard(campaign: campaign.key, channel: .production, range: present(first.advanced, "the rest")),
                 limit: 3)
             try check(try subject.store.commit([first], of: lease, at: subject.now), "recorded")
             lease.commits += 1

@@ -256,7 +256,7 @@ extension ConformanceCase {
             try same(old.facts.finishedAt, subject.now + .seconds(1))
             try same(
                 [old.figures.counts.accepted, old.figures.counts.cancelled, old.figures.counts.audience], [2, 8, 10])
-            try same(try subject.store.nextRetry(first.key, environment: .production), nil)
+            try same(try subject.store.nextRetry(first.key, channel: .production), nil)
             try same(try subject.open(first.key), [])
             try same(try subject.record(bystander.key).state, .running)
             try same(try subject.store.openCampaigns().map(\.key), [bystander.key, second.key])

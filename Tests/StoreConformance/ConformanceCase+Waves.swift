@@ -140,7 +140,7 @@ extension ConformanceCase {
             try same(try subject.waveCounts(campaign.key), [0, 0, count])
             var due = DeviceRows()
             try subject.store.readDueRetries(
-                campaign.key, environment: .production, at: subject.now, limit: 1_000, waves: draw, into: &due)
+                campaign.key, channel: .production, at: subject.now, limit: 1_000, waves: draw, into: &due)
             try same(due.rows.map(\.wave), [UInt8](repeating: 0, count: rows.count))
             try subject.again(campaign.key, due, WaveTally(wave: 0, accepted: 3, failed: 2, retrying: 1, again: 6))
             try same(try subject.waveCounts(campaign.key), [3, 2, count - 5])
@@ -193,7 +193,7 @@ extension Subject {
     fileprivate func read(_ shard: Shard, _ draw: WaveDraw) throws -> DeviceRows {
         var rows = DeviceRows()
         try store.readDevices(
-            app, environment: shard.environment, after: shard.cursor, through: shard.last, limit: 1_000,
+            app, channel: shard.channel, after: shard.cursor, through: shard.last, limit: 1_000,
             of: WaveSlice(draw, number: shard.wave), without: shard.campaign, into: &rows)
         return rows
     }

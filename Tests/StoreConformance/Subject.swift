@@ -115,10 +115,10 @@ struct Subject: Sendable {
     // MARK: Sending
 
     /// The open shards of a campaign, which is taken over if it runs.
-    func open(_ campaign: CampaignKey, environment: PushEnvironment = .production) throws -> [Shard] {
+    func open(_ campaign: CampaignKey, channel: Channel = .production) throws -> [Shard] {
         _ = try own(campaign)
-        return try store.openShards(campaign, environment: environment)
-            .map { Shard(campaign: campaign, environment: environment, range: $0) }
+        return try store.openShards(campaign, channel: channel)
+            .map { Shard(campaign: campaign, channel: channel, range: $0) }
     }
 
     private func own(_ campaign: CampaignKey) throws -> RunLease? {
@@ -152,7 +152,7 @@ struct Subject: Sendable {
     ) throws -> LedgerCommit {
         var devices = DeviceRows()
         try store.readDevices(
-            app, environment: shard.environment, after: shard.cursor, through: shard.last, limit: limit, into: &devices)
+            app, channel: shard.channel, after: shard.cursor, through: shard.last, limit: limit, into: &devices)
         let rows = devices.rows.map { device in
             var row = outcome(device)
             row.telephone = device.telephone
@@ -190,7 +190,7 @@ extension RelayStore {
 
     /// The first shard that a campaign has left for production.
     package func firstShard(of campaign: CampaignKey) throws -> ShardRange? {
-        try openShards(campaign, environment: .production).first
+        try openShards(campaign, channel: .production).first
     }
 }
 
@@ -223,7 +223,7 @@ extension Ledger {
 @dynamicMemberLookup
 struct Shard: Hashable, Sendable {
     var campaign: CampaignKey
-    var environment: PushEnvironment
+    var channel: Channel
     var range: ShardRange
 
     subscript<Value>(dynamicMember member: WritableKeyPath<ShardRange, Value>) -> Value {

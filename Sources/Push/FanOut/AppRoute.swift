@@ -68,15 +68,15 @@ package struct AppRoute: Sendable, Equatable {
 
     /// Whether the same connections serve both.
     package func reaches(as other: AppRoute) -> Bool {
-        PushEnvironment.allCases.allSatisfy { environment in
-            provider(for: environment).identity == other.provider(for: environment).identity
-                && pool(for: environment) == other.pool(for: environment)
+        Channel.allCases.allSatisfy { channel in
+            provider(for: channel).identity == other.provider(for: channel).identity
+                && pool(for: channel) == other.pool(for: channel)
         }
     }
 
     /// The provider for pushes to one environment. The two differ in their credentials at most.
-    package func provider(for environment: PushEnvironment) -> any PushProvider {
-        switch environment {
+    package func provider(for channel: Channel) -> any PushProvider {
+        switch channel.environment {
         case .production: provider
         case .sandbox: sandboxProvider ?? provider
         }
@@ -109,8 +109,8 @@ package struct AppRoute: Sendable, Equatable {
         return place
     }
 
-    package func pool(for environment: PushEnvironment) -> PoolConfiguration {
-        switch environment {
+    package func pool(for channel: Channel) -> PoolConfiguration {
+        switch channel.environment {
         case .production: production
         case .sandbox: sandbox
         }

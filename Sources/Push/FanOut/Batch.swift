@@ -92,7 +92,7 @@ final class Batch {
         self.source = source
         self.tag = tag
         let (provider, payload, filter) = (run.route.provider, run.payload, run.filter)
-        let environment = service.key.environment
+        let channel = service.key.channel
         rows.removeAll(keepingCapacity: true)
         targets.removeAll(keepingCapacity: true)
         var targetRows: [Int32] = []
@@ -103,14 +103,14 @@ final class Batch {
                 device: row.id, state: .filtered, attempts: row.attempts, telephone: row.telephone)
             ledgerRow.wave = row.wave
             ledgerRow.isReminder = row.again.contains(.reminder)
-            ledgerRow.environment = environment
+            ledgerRow.channel = channel
             if let reason = filter.reason(against: row, in: devices) {
                 ledgerRow.reason = reason.rawValue
-            } else if row.environment != environment {
+            } else if row.channel != channel {
                 ledgerRow.state = .retrying
                 ledgerRow.reason = "NotSent"
                 ledgerRow.nextAttemptAt = now
-                ledgerRow.environment = row.environment
+                ledgerRow.channel = row.channel
                 handsOver = true
             } else if source == .retries, !run.hasBegun(row, in: devices) {
                 ledgerRow.state = .retrying
@@ -252,7 +252,7 @@ final class Batch {
         if case .shard = source, let settled {
             end.shard = settled.advanced
             end.earliestRetry =
-                rows.lazy.filter { [service] in $0.state == .retrying && $0.environment == service?.key.environment }
+                rows.lazy.filter { [service] in $0.state == .retrying && $0.channel == service?.key.channel }
                 .compactMap(\.nextAttemptAt).min()
         }
         return end

@@ -30,7 +30,7 @@ final class CampaignRun {
     /// The services that it sends to, the main one first.
     private(set) var services: [PushService] = []
     /// Pushes refused before a service's credential was judged.
-    var unjudged: [PushEnvironment: UnjudgedRefusals] = [:]
+    var unjudged: [Channel: UnjudgedRefusals] = [:]
     var pushes: RateMeter
     var devices = RateMeter()
     /// The wave of each device; nil where the campaign has none.
@@ -62,13 +62,13 @@ final class CampaignRun {
     /// Production first, which the waves wait for.
     func add(_ service: PushService) {
         services.append(service)
-        services.sort { $0.key.environment < $1.key.environment }
+        services.sort { $0.key.channel < $1.key.channel }
     }
 
     func sends(for project: String) -> Bool { route.provider.quota?.project == project }
 
-    func service(_ environment: PushEnvironment) -> PushService? {
-        services.first { $0.key.environment == environment }
+    func service(_ channel: Channel) -> PushService? {
+        services.first { $0.key.channel == channel }
     }
 
     /// The progress of each service; one that now serves a newer campaign is done with this one.

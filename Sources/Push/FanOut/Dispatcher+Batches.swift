@@ -67,12 +67,12 @@ extension Dispatcher {
                 log(.notice, "the pause is over: sending goes on", [("campaign", run.record.id)])
             case .openShards:
                 service.machine.opened(
-                    try store.openShards(run.record.key, environment: service.key.environment))
+                    try store.openShards(run.record.key, channel: service.key.channel))
             case .readShard(let shard, let devices, let pushes):
                 if let wait = try waitForCredential(of: service, run) { return wait }
                 try send(to: service, of: run) { batch, tag in
                     try store.readDevices(
-                        run.record.app, environment: service.key.environment, after: shard.cursor, through: shard.last,
+                        run.record.app, channel: service.key.channel, after: shard.cursor, through: shard.last,
                         limit: devices, of: run.slice(shard),
                         without: run.record.canary == nil && run.draw == nil ? nil : run.record.key,
                         into: &batch.devices)
@@ -85,7 +85,7 @@ extension Dispatcher {
                 if let wait = try waitForCredential(of: service, run) { return wait }
                 try send(to: service, of: run) { batch, tag in
                     try store.readDueRetries(
-                        run.record.key, environment: service.key.environment, at: now.wall, limit: pushes,
+                        run.record.key, channel: service.key.channel, at: now.wall, limit: pushes,
                         waves: run.draw, into: &batch.devices)
                     guard !batch.devices.isEmpty else { return }
                     try batch.fill(for: run, service, source: .retries, atMost: pushes, tag: tag, at: now.wall)
@@ -105,7 +105,7 @@ extension Dispatcher {
                 campaign: run.record.key, shard: nil, cursor: 0, shardDone: false, rows: [], devices: DeviceRows(),
                 retirements: service.tokens.unregistered.end())
             commit.corrections = service.corrections(of: service.tokens.moved.end())
-            commit.doubts = service.tokens.changes(at: service.key.environment)
+            commit.doubts = service.tokens.changes(at: service.key.channel)
             guard !commit.retirements.isEmpty || !commit.corrections.isEmpty || !commit.doubts.isEmpty else { continue }
             do {
                 _ = try run.commit([commit], ofBatches: 1, to: store, at: now)
@@ -134,7 +134,7 @@ extension Dispatcher {
             giveBack(batch)
             // A retry that is due but was not read is tried again later, so that this does not spin.
             let now = now.wall
-            let next = try store.nextRetry(run.record.key, environment: service.key.environment)
+            let next = try store.nextRetry(run.record.key, channel: service.key.channel)
             return service.machine.noRetriesLeft(next: next.map { $0 > now ? $0 : now + .seconds(1) })
         }
         service.machine.left(
@@ -239,7 +239,7 @@ extension Dispatcher {
             var end = batch.end
             if batch.source == .retries {
                 do {
-                    end.nextRetry = try store.nextRetry(run.record.key, environment: service.key.environment)
+                    end.nextRetry = try store.nextRetry(run.record.key, channel: service.key.channel)
                 } catch {
                     noteStore(error)
                     end.nextRetry = now.wall + .seconds(1)
@@ -257,7 +257,7 @@ extension Dispatcher {
     /// the next one may have begun there, and its rows in the store are found when it goes on.
     private mutating func handOver(_ run: CampaignRun, from service: PushService, at now: Moment) {
         guard run.lifecycle.isSending else { return }
-        let other = service.key.environment.other
+        let other = service.key.channel.other
         if let known = run.service(other) { return known.machine.handedOver(at: now.wall) }
         do {
             try begin(run, at: other, keepsRamp: false, now)

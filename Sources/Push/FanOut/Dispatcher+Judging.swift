@@ -49,7 +49,7 @@ extension Dispatcher {
             restSecondTries(at: other, for: .seconds(3600), "it refuses the credential: \(reason)")
         }
         var commit = batch.commit(for: run.record.key, settlement)
-        commit.doubts = judges.flatMap { $0.tokens.changes(at: $0.key.environment) }
+        commit.doubts = judges.flatMap { $0.tokens.changes(at: $0.key.channel) }
         batch.settled = commit
     }
 
@@ -63,7 +63,7 @@ extension Dispatcher {
         service.withdraw()
         log(
             .error, "nothing is sent to one of the app's push services",
-            [("campaign", run.record.id), ("environment", service.key.environment.name), ("reason", reason)])
+            [("campaign", run.record.id), ("environment", service.key.channel.environment.name), ("reason", reason)])
     }
 
     /// Why nothing can be sent to a service, before anything was.
@@ -79,8 +79,8 @@ extension Dispatcher {
         _ trust: ServiceMachine.Trust, _ settlement: inout Settlement, _ batch: Batch, of run: CampaignRun,
         _ service: PushService, deniedUntil: Timestamp?, at now: Moment
     ) {
-        let environment = service.key.environment
-        let remembered = run.unjudged[environment] ?? UnjudgedRefusals()
+        let channel = service.key.channel
+        let remembered = run.unjudged[channel] ?? UnjudgedRefusals()
         let actions = settlement.weigh(
             trust, isSending: run.lifecycle.isSending, triesOtherEnvironment: run.route.triesOtherEnvironment,
             deniedUntil: deniedUntil, remembered: remembered.refusals)
@@ -91,10 +91,10 @@ extension Dispatcher {
             case .keepTokens:
                 settlement.keepTokens()
             case .remember(let reasons):
-                run.unjudged[environment, default: UnjudgedRefusals()]
+                run.unjudged[channel, default: UnjudgedRefusals()]
                     .add(settlement.refusals, batch.refusals(reasons))
             case .forgetRemembered:
-                run.unjudged[environment] = nil
+                run.unjudged[channel] = nil
             case .recallRemembered:
                 batch.recalled = remembered.recall(for: run.record.key, at: now.wall)
             case .stop(let cause, let fault, let reason, let trip):

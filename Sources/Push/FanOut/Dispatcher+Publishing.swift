@@ -33,7 +33,7 @@ extension Dispatcher {
         for (key, service) in services {
             let known = waits[key] ?? []
             work.services[key.app, default: []].append(
-                FanOutFigures.ServiceState(environment: key.environment, waits: known.map(\.cause)))
+                FanOutFigures.ServiceState(channel: key.channel, waits: known.map(\.cause)))
             for wait in known where isUsed(service) {
                 if let kind = Self.part(of: wait.cause) { texts[key.part(kind)] = wait.text }
             }

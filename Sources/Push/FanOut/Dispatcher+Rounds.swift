@@ -59,11 +59,11 @@ extension Dispatcher {
             run.filter.reason(against: row, in: devices) == nil
         }
         run.lifecycle.gathered(gathered.progress)
-        for environment in gathered.environments.sorted() {
-            if let service = run.service(environment) {
+        for channel in gathered.channels.sorted() {
+            if let service = run.service(channel) {
                 service.machine.handedOver(at: now.wall)
             } else {
-                try begin(run, at: environment, keepsRamp: false, now)
+                try begin(run, at: channel, keepsRamp: false, now)
                 shareBudget()
             }
         }

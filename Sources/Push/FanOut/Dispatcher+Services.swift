@@ -9,12 +9,12 @@ import WireFormat
 /// Push services: made when they are needed, and how their troubles are reported.
 extension Dispatcher {
     mutating func service(
-        _ app: AppKey, _ environment: PushEnvironment, _ route: AppRoute, _ track: PushService.Track = .everybody
+        _ app: AppKey, _ channel: Channel, _ route: AppRoute, _ track: PushService.Track = .everybody
     ) -> PushService {
-        let key = PushService.Key(app: app, environment: environment, track: track)
+        let key = PushService.Key(app: app, channel: channel, track: track)
         if let known = services[key] { return known }
         let machine = ServiceMachine(limits: configuration.limits, outageProbes: configuration.outageProbes)
-        let other = services.first { $0.key.app == app && $0.key.environment == environment }?.value
+        let other = services.first { $0.key.app == app && $0.key.channel == channel }?.value
         let service = PushService(
             key, route: route, machine: machine, lanes: lanes, clock: clock.shown,
             tokens: other?.tokens ?? JudgedTokens())
@@ -36,7 +36,7 @@ extension Dispatcher {
         let run = runs.values.first { run in
             run.services.contains { $0 === service } && service.machine.progress(of: run.record.key.row) != nil
         }
-        return [("app", service.key.app.app), ("environment", service.key.environment.name)]
+        return [("app", service.key.app.app), ("environment", service.key.channel.environment.name)]
             + (run.map { [("campaign", $0.record.id)] } ?? [])
     }
 
@@ -62,7 +62,7 @@ extension Dispatcher {
         case .failing(let error, let attempts):
             // A pool that sends nothing dials no more, and so would never report that the fault is over.
             guard isUsed(service) else { return }
-            let place = service.key.environment == .sandbox ? "the push service's sandbox" : "the push service"
+            let place = service.key.channel == .sandbox ? "the push service's sandbox" : "the push service"
             let text = "cannot reach \(place): \(error); it is dialled again by itself, after 75 s at the most"
             _ = faults.set(connectionPart(service), text)
             if service.machine.connectionFailed(error) {
@@ -175,7 +175,7 @@ extension Dispatcher {
 
     /// The app's service in its other environment.
     mutating func other(of service: PushService, for run: CampaignRun) -> PushService {
-        self.service(run.record.app, service.key.environment.other, run.route, run.track)
+        self.service(run.record.app, service.key.channel.other, run.route, run.track)
     }
 
     /// Until when a service wants no push with its credential; nil: it wants no pause now.
@@ -192,7 +192,7 @@ extension Dispatcher {
             if !service.tokens.moved.isSuspect { _ = faults.clear(environmentPart(service)) }
             return
         }
-        let (own, other) = (service.key.environment.name, service.key.environment.other.name)
+        let (own, other) = (service.key.channel.environment.name, service.key.channel.other.environment.name)
         let text =
             "\(trip.pushes) of the last \(trip.answers) tokens are taken by \(other) and not by \(own), where their devices are "
             + "registered: they are pushed to, and the devices stay as they are registered"
@@ -211,7 +211,10 @@ extension Dispatcher {
         if service.secondTriesRestUntil == nil {
             log(
                 .warning, "bad tokens are not tried in the other environment for now",
-                [("app", service.key.app.app), ("environment", service.key.environment.name), ("reason", reason)])
+                [
+                    ("app", service.key.app.app), ("environment", service.key.channel.environment.name),
+                    ("reason", reason),
+                ])
         }
         service.secondTriesRestUntil = now.tick + time
         service.secondTryConnections.withdraw()

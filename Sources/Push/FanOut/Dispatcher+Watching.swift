@@ -228,8 +228,8 @@ extension Dispatcher {
         let keepsRamp = rerouted.contains(record.key)
         if !keepsRamp { beginRamp(of: run, at: now.tick) }
         try store.bringForward(record.key, at: now.wall)
-        for environment in try store.environments(of: record.key).sorted() {
-            try begin(run, at: environment, keepsRamp: keepsRamp, now)
+        for channel in try store.channels(of: record.key).sorted() {
+            try begin(run, at: channel, keepsRamp: keepsRamp, now)
         }
         rerouted.remove(record.key)
         runs[record.key] = run
@@ -251,13 +251,13 @@ extension Dispatcher {
 
     /// The campaign sends to this service, too.
     mutating func begin(
-        _ run: CampaignRun, at environment: PushEnvironment, keepsRamp: Bool, _ now: Moment
+        _ run: CampaignRun, at channel: Channel, keepsRamp: Bool, _ now: Moment
     ) throws {
-        let nextRetry = try store.nextRetry(run.record.key, environment: environment)
-        let service = service(run.record.app, environment, run.route, run.track)
+        let nextRetry = try store.nextRetry(run.record.key, channel: channel)
+        let service = service(run.record.app, channel, run.route, run.track)
         // A restart or a reload proves no more for the service than a newer campaign does.
         for one in services(judging: service, for: run) {
-            try one.tokens.begin { try store.tokenDoubts(of: run.record.app, environment: one.key.environment) }
+            try one.tokens.begin { try store.tokenDoubts(of: run.record.app, channel: one.key.channel) }
         }
         // A repair that was made before this, also of the clock, takes effect at once.
         service.forgetTemplate()

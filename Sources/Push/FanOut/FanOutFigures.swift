@@ -7,7 +7,7 @@ package import RelayStore
 package struct FanOutFigures: Sendable {
     /// The causes that keep pushes from one of an app's services.
     struct ServiceState: Sendable {
-        var environment: PushEnvironment
+        var channel: Channel
         var waits: [SendingWait.Cause]
     }
 
@@ -25,10 +25,10 @@ package struct FanOutFigures: Sendable {
 
 extension FanOut {
     /// The causes that keep an app's pushes from its service, in each of its environments.
-    package func environments(of app: AppKey) -> [(name: String, waits: Set<SendingWait.Cause>)] {
+    package func channels(of app: AppKey) -> [(name: String, waits: Set<SendingWait.Cause>)] {
         let states = work.services[app] ?? []
-        return PushEnvironment.allCases.map { environment in
-            (environment.name, Set(states.filter { $0.environment == environment }.flatMap(\.waits)))
+        return Channel.allCases.map { channel in
+            (channel.environment.name, Set(states.filter { $0.channel == channel }.flatMap(\.waits)))
         }
     }
 }

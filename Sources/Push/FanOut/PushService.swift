@@ -24,12 +24,12 @@ final class JudgedTokens {
     }
 
     /// The answers that differ from the store's; it counts as having them from then on.
-    func changes(at environment: PushEnvironment) -> [TokenDoubt] {
+    func changes(at channel: Channel) -> [TokenDoubt] {
         guard let known = stored else { return [] }
         let now: [(TokenDoubt.Kind, JudgedAnswers)] = [(.dead, unregistered.memory), (.moved, moved.memory)]
         let changed = now.filter { kind, judged in known[kind, default: JudgedAnswers()] != judged }
         for (kind, judged) in changed { stored?[kind] = judged }
-        return changed.map { TokenDoubt(environment, $0, $1) }
+        return changed.map { TokenDoubt(channel, $0, $1) }
     }
 }
 
@@ -60,17 +60,17 @@ final class PushService {
 
     struct Key: Hashable, Comparable {
         var app: AppKey
-        var environment: PushEnvironment
+        var channel: Channel
         var track = Track.everybody
 
         static func < (left: Key, right: Key) -> Bool {
-            (left.app, left.environment, left.track) < (right.app, right.environment, right.track)
+            (left.app, left.channel, left.track) < (right.app, right.channel, right.track)
         }
 
         /// The name of the service's faults. The sandbox has its own: its good health proves nothing about production.
         func part(_ kind: String) -> String {
             "\(kind):\(app.app)" + (app.platform == .android ? "/android" : "")
-                + (environment == .production ? "" : "/sandbox") + track.suffix
+                + (channel == .production ? "" : "/sandbox") + track.suffix
         }
     }
 
@@ -106,8 +106,8 @@ final class PushService {
         self.key = key
         name = key.part("service")
         self.machine = machine
-        configuration = route.pool(for: key.environment)
-        provider = route.provider(for: key.environment)
+        configuration = route.pool(for: key.channel)
+        provider = route.provider(for: key.channel)
         quota = provider.quota
         connections = ServiceConnections(lanes, configuration, provider.answerJudge)
         secondTryConnections = ServiceConnections(lanes, configuration, provider.answerJudge)
@@ -115,7 +115,7 @@ final class PushService {
 
     /// Whether a push that found no connection is recorded as waiting, instead of being read again as if it had not been tried.
     /// True for development builds: they are few, and their users look at the outcome of each push.
-    var reportsUnreachable: Bool { key.environment == .sandbox }
+    var reportsUnreachable: Bool { key.channel == .sandbox }
 
     var providerName: String { provider.name }
 
@@ -146,7 +146,7 @@ final class PushService {
     func corrections(of pushes: [Settlement.Push]) -> [EnvironmentCorrection] {
         pushes.map {
             EnvironmentCorrection(
-                device: $0.device, environment: key.environment.other, registeredAt: $0.registeredAt)
+                device: $0.device, channel: key.channel.other, registeredAt: $0.registeredAt)
         }
     }
 

@@ -15,27 +15,27 @@ package struct TestPush: Sendable {
     package var token: String
     /// The telephone that the app compares with its user's; empty where no user is known.
     package var telephone: String
-    package var environment: PushEnvironment
+    package var channel: Channel
     package var message: String?
     package var downloadURL: String
 
     package init(
-        route: AppRoute, token: String, telephone: String, environment: PushEnvironment, message: String?,
+        route: AppRoute, token: String, telephone: String, channel: Channel, message: String?,
         downloadURL: String
     ) {
         self.route = route
         self.token = token
         self.telephone = telephone
-        self.environment = environment
+        self.channel = channel
         self.message = message
         self.downloadURL = downloadURL
     }
 
-    private var provider: any PushProvider { route.provider(for: environment) }
+    private var provider: any PushProvider { route.provider(for: channel) }
 
     /// Sends it and waits for the answer, for as long as dialling and an answer may take.
     package func send(clock: () -> Timestamp, random: RandomSource = .system) -> TestPushResult {
-        let pool = route.pool(for: environment)
+        let pool = route.pool(for: channel)
         // As in a campaign: the push's own id is made of it.
         let id = PushID.newCampaign(random)
         var result = TestPushResult(
@@ -163,7 +163,7 @@ package struct TestPush: Sendable {
         }
         if case .pauseCredential(let pause, _) = outcome {
             // The key's other users must take up the pause, too.
-            provider.pauseCredential(until: now + pause, by: route.pool(for: environment).origin.authority, at: now)
+            provider.pauseCredential(until: now + pause, by: route.pool(for: channel).origin.authority, at: now)
         }
         let judged: (TestPushResult.State, reason: String?, remedy: String?) =
             switch outcome {

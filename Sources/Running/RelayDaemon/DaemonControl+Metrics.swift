@@ -199,7 +199,7 @@ extension DaemonControl {
         let apps = work.apps.sorted()
         text.write(.inFlight, apps.map { (Self.labels($0), Double(work.requestsOut[$0] ?? 0)) })
         let environments = apps.flatMap { app in
-            fanOut.environments(of: app).map { (labels: Self.labels(app) + [$0.name], waits: $0.waits) }
+            fanOut.channels(of: app).map { (labels: Self.labels(app) + [$0.name], waits: $0.waits) }
         }
         text.write(.reachable, environments.map { ($0.labels, $0.waits.contains(.unreachable) ? 0 : 1) })
         text.write(.held, environments.map { ($0.labels, $0.waits.contains(.outage) ? 1 : 0) })

@@ -24,7 +24,7 @@ extension DaemonControl {
         return try targets(of: wish).map { target in
             let push = TestPush(
                 route: route, token: target.token, telephone: target.telephone ?? "",
-                environment: target.environment, message: record?.words(route.moments)?.text, downloadURL: url)
+                channel: target.channel, message: record?.words(route.moments)?.text, downloadURL: url)
             let result = push.send(clock: clock)
             log(
                 .notice, "a test push was sent",

@@ -9,16 +9,16 @@ package struct AudiencePlan: Sendable {
         package var last: Int64
         package var devices: Int64
         package var wave: Int
-        package var environment: PushEnvironment
+        package var channel: Channel
 
         package init(
-            after: Int64, last: Int64, devices: Int64, wave: Int = 0, environment: PushEnvironment = .production
+            after: Int64, last: Int64, devices: Int64, wave: Int = 0, channel: Channel = .production
         ) {
             self.after = after
             self.last = last
             self.devices = devices
             self.wave = wave
-            self.environment = environment
+            self.channel = channel
         }
     }
 
@@ -26,7 +26,7 @@ package struct AudiencePlan: Sendable {
     package private(set) var shards: [PlannedShard] = []
     /// The environment whose plain outcomes are packed: the one with more devices; nil with waves. Batches of a campaign
     /// must not overlap, but shards of the two environments do, and so do those of waves.
-    package private(set) var packed: PushEnvironment?
+    package private(set) var packed: Channel?
 
     /// Plans an audience that goes out as a whole.
     ///
@@ -53,7 +53,7 @@ package struct AudiencePlan: Sendable {
         packed = Self.devices(production) >= Self.devices(sandbox) ? .production : .sandbox
     }
 
-    package typealias Member = (device: Int64, wave: Int, environment: PushEnvironment)
+    package typealias Member = (device: Int64, wave: Int, channel: Channel)
 
     /// Plans an audience that goes out in waves.
     ///
@@ -68,13 +68,13 @@ package struct AudiencePlan: Sendable {
         // Two places for each wave, one per environment.
         var open = (0..<2 * waves.count).map {
             PlannedShard(
-                after: 0, last: 0, devices: 0, wave: $0 / 2, environment: $0 % 2 == 0 ? .production : .sandbox)
+                after: 0, last: 0, devices: 0, wave: $0 / 2, channel: $0 % 2 == 0 ? .production : .sandbox)
         }
         var ends: [Int64] = [0, 0]
-        while let (device, wave, environment) = try next() {
-            let environment = Int(environment.rawValue)
-            let place = 2 * wave + environment
-            ends[environment] = device
+        while let (device, wave, channel) = try next() {
+            let channel = Int(channel.rawValue)
+            let place = 2 * wave + channel
+            ends[channel] = device
             open[place].last = device
             open[place].devices += 1
             guard open[place].devices == sizes[wave] else { continue }
@@ -89,14 +89,14 @@ package struct AudiencePlan: Sendable {
         }
         shards += open.filter { $0.last > $0.after && ($0.devices > 0 || $0.wave == waves.count - 1) }
         shards.sort {
-            ($0.wave, $0.environment.rawValue, $0.after) < ($1.wave, $1.environment.rawValue, $1.after)
+            ($0.wave, $0.channel.rawValue, $0.after) < ($1.wave, $1.channel.rawValue, $1.after)
         }
     }
 
     /// Takes a device of the audience that already has its outcome out of its shard's count.
-    package mutating func leaveOut(_ device: Int64, wave: Int, _ environment: PushEnvironment) {
+    package mutating func leaveOut(_ device: Int64, wave: Int, _ channel: Channel) {
         let place = shards.firstIndex {
-            $0.wave == wave && $0.environment == environment && $0.after < device && device <= $0.last
+            $0.wave == wave && $0.channel == channel && $0.after < device && device <= $0.last
         }
         if let place, shards[place].devices > 0 { shards[place].devices -= 1 }
     }

@@ -117,7 +117,7 @@ package struct Gathered: Hashable, Sendable {
     package var progress: CampaignLifecycle.Gathering
     package var devices: Int64 = 0
     /// The services for which this step put devices in line.
-    package var environments: Set<PushEnvironment> = []
+    package var channels: Set<Channel> = []
     /// Devices that the campaign had never come to are pending again.
     package var opensShards = false
 

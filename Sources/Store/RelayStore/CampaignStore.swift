@@ -130,7 +130,7 @@ package protocol CampaignStore: Sendable {
     func endCanary(_ campaign: CampaignKey, at now: Timestamp) throws
 
     /// The environments that have an unfinished shard, in any wave, or a retry of the campaign.
-    func environments(of campaign: CampaignKey) throws -> Set<PushEnvironment>
+    func channels(of campaign: CampaignKey) throws -> Set<Channel>
 
     /// Takes over a running campaign that no relay, or this one, sends. From then on only this relay's outcomes of it
     /// are recorded.
@@ -143,7 +143,7 @@ package protocol CampaignStore: Sendable {
     func releaseRun(_ lease: RunLease) throws
 
     /// The unfinished shards of one environment, of waves that have begun, lowest numbers first.
-    func openShards(_ campaign: CampaignKey, environment: PushEnvironment) throws -> [ShardRange]
+    func openShards(_ campaign: CampaignKey, channel: Channel) throws -> [ShardRange]
 
     /// Completes a running campaign with every shard done and nothing retrying; false otherwise.
     func completeIfDone(_ campaign: CampaignKey, at now: Timestamp) throws -> Bool

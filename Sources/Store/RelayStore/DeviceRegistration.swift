@@ -3,29 +3,6 @@ package import Registry
 package import RelayEngine
 package import UpgradeRules
 
-/// Which of the push service's two worlds a token belongs to. Raw values are in the store; names are on the wire.
-package enum PushEnvironment: UInt8, Sendable, Hashable, Comparable, CaseIterable {
-    case production = 0
-    case sandbox = 1
-
-    package var name: String {
-        switch self {
-        case .production: "production"
-        case .sandbox: "sandbox"
-        }
-    }
-
-    /// Production first.
-    package static func < (left: PushEnvironment, right: PushEnvironment) -> Bool { left.rawValue < right.rawValue }
-
-    package var other: PushEnvironment {
-        switch self {
-        case .production: .sandbox
-        case .sandbox: .production
-        }
-    }
-}
-
 /// A device as a client of the registry gives it.
 package struct DeviceRegistration: Hashable, Sendable {
     package var app: AppKey
@@ -35,14 +12,15 @@ package struct DeviceRegistration: Hashable, Sendable {
     package var telephone: String?
     /// The app's version as last seen; nil when unknown.
     package var version: Version?
-    package var environment: PushEnvironment
+    package var environment: Channel.Environment
     /// The version of the phone's system, on Android its API level; nil when unknown.
     package var osVersion: Version?
     /// Where its user can get the app from the store: two upper-case letters (ISO 3166-1 alpha-2); nil when unknown.
     package var country: String?
 
     package init(
-        app: AppKey, token: String, telephone: String?, version: Version?, environment: PushEnvironment = .production,
+        app: AppKey, token: String, telephone: String?, version: Version?,
+        environment: Channel.Environment = .production,
         osVersion: Version? = nil, country: String? = nil
     ) {
         self.app = app
@@ -53,6 +31,8 @@ package struct DeviceRegistration: Hashable, Sendable {
         self.osVersion = osVersion
         self.country = country
     }
+
+    package var channel: Channel { Channel(environment) }
 
     /// A device that is registered as a whole: a field that is left out has a new device's value.
     package init(_ app: AppKey, _ device: DeviceChange) {
@@ -93,7 +73,7 @@ package struct DeviceChange: Hashable, Sendable {
     package var telephone: FieldChange<String>
     package var version: FieldChange<Version>
     /// Set to nil, it is `production` again.
-    package var environment: FieldChange<PushEnvironment>
+    package var environment: FieldChange<Channel.Environment>
     package var osVersion: FieldChange<Version>
     package var country: FieldChange<String>
     /// When the app registered the token; nil: not named. A later one than the store's replaces it, and revives a token that
@@ -108,7 +88,7 @@ package struct DeviceChange: Hashable, Sendable {
 
     package init(
         token: String, telephone: FieldChange<String> = .keep, version: FieldChange<Version> = .keep,
-        environment: FieldChange<PushEnvironment> = .keep, osVersion: FieldChange<Version> = .keep,
+        environment: FieldChange<Channel.Environment> = .keep, osVersion: FieldChange<Version> = .keep,
         country: FieldChange<String> = .keep,
         registeredAt: Timestamp? = nil, deadSince: Timestamp? = nil,
         seenAt: Timestamp? = nil

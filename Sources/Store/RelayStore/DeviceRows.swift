@@ -48,7 +48,7 @@ package struct DeviceRow: Hashable, Sendable {
     package var version: ByteSlice
     /// The version of the phone's system.
     package var system: ByteSlice
-    package var environment: PushEnvironment
+    package var channel: Channel
     /// The push service declared the token dead.
     package var isDead: Bool
     /// Milliseconds since 1970: compared with a 410's timestamp.
@@ -62,14 +62,14 @@ package struct DeviceRow: Hashable, Sendable {
 
     package init(
         id: Int64, token: ByteSlice, telephone: ByteSlice, version: ByteSlice, system: ByteSlice = .absent,
-        environment: PushEnvironment, isDead: Bool, registeredAt: Int64, attempts: UInt16 = 0, wave: UInt8 = 0
+        channel: Channel, isDead: Bool, registeredAt: Int64, attempts: UInt16 = 0, wave: UInt8 = 0
     ) {
         self.id = id
         self.token = token
         self.telephone = telephone
         self.version = version
         self.system = system
-        self.environment = environment
+        self.channel = channel
         self.isDead = isDead
         self.registeredAt = registeredAt
         self.attempts = attempts

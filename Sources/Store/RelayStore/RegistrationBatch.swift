@@ -10,7 +10,7 @@ package struct RegistrationBatch: Sendable {
     package struct Row: Hashable, Sendable {
         package var token: ByteSlice
         package var texts: DeviceTexts<ByteSlice>
-        package var environment: PushEnvironment
+        package var channel: Channel
         /// The fields that the row does not name: they stay as they are. A new device gets the row's values for them.
         package var kept: DeviceFieldSet
         /// Not `Timestamp?`, which takes 16 bytes.
@@ -28,12 +28,12 @@ package struct RegistrationBatch: Sendable {
         }
 
         package init(
-            token: ByteSlice, texts: DeviceTexts<ByteSlice>, environment: PushEnvironment, kept: DeviceFieldSet,
+            token: ByteSlice, texts: DeviceTexts<ByteSlice>, channel: Channel, kept: DeviceFieldSet,
             registeredAt: Timestamp?, deadSince: Timestamp?, seenAt: Timestamp?
         ) {
             self.token = token
             self.texts = texts
-            self.environment = environment
+            self.channel = channel
             self.kept = kept
             registered = registeredAt?.milliseconds ?? .min
             dead = deadSince?.milliseconds ?? .min
@@ -73,14 +73,14 @@ package struct RegistrationBatch: Sendable {
     ///   - source: UTF-8; the ranges are its own.
     ///   - text: the range of a field's text; nil: none.
     package mutating func append(
-        from source: [UInt8], token: Range<Int>, environment: PushEnvironment, kept: DeviceFieldSet,
+        from source: [UInt8], token: Range<Int>, channel: Channel, kept: DeviceFieldSet,
         registeredAt: Timestamp?, deadSince: Timestamp?, seenAt: Timestamp?, text: (DeviceField) -> Range<Int>?
     ) {
         let token = store(token: source[token])
         let texts = DeviceTexts { field in text(field).map { store(source[$0]) } ?? .absent }
         rows.append(
             Row(
-                token: token, texts: texts, environment: environment, kept: kept, registeredAt: registeredAt,
+                token: token, texts: texts, channel: channel, kept: kept, registeredAt: registeredAt,
                 deadSince: deadSince, seenAt: seenAt))
     }
 
@@ -104,7 +104,7 @@ package struct RegistrationBatch: Sendable {
         }
         rows.append(
             Row(
-                token: token, texts: texts, environment: device.environment.value ?? .production, kept: kept,
+                token: token, texts: texts, channel: Channel(device.environment.value ?? .production), kept: kept,
                 registeredAt: device.registeredAt, deadSince: device.deadSince, seenAt: device.seenAt))
     }
 

@@ -38,11 +38,11 @@ extension RelayStore {
     ) throws -> AudienceSurvey {
         var survey = AudienceSurvey()
         var rows = DeviceRows()
-        for environment in PushEnvironment.allCases {
+        for channel in Channel.allCases {
             var after: Int64 = 0
             repeat {
                 try readDevices(
-                    app, environment: environment, after: after, through: .max, limit: 4096, into: &rows)
+                    app, channel: channel, after: after, through: .max, limit: 4096, into: &rows)
                 for row in rows.rows {
                     survey.audience += 1
                     if let reason = judge(row, rows) { survey.filteredBy[reason, default: 0] += 1 }

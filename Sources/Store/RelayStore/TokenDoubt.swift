@@ -10,13 +10,13 @@ package struct TokenDoubt: Hashable, Sendable {
         case moved = 1
     }
 
-    package var environment: PushEnvironment
+    package var channel: Channel
     package var kind: Kind
     /// Where nothing is held against them, the store has no row.
     package var judged: JudgedAnswers
 
-    package init(_ environment: PushEnvironment, _ kind: Kind, _ judged: JudgedAnswers) {
-        self.environment = environment
+    package init(_ channel: Channel, _ kind: Kind, _ judged: JudgedAnswers) {
+        self.channel = channel
         self.kind = kind
         self.judged = judged
     }

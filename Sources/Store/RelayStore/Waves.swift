@@ -65,11 +65,11 @@ extension CampaignRecord {
 extension Ledger {
     /// Reads all devices of a range.
     package func readDevices(
-        _ app: AppKey, environment: PushEnvironment, after: Int64, through last: Int64, limit: Int,
+        _ app: AppKey, channel: Channel, after: Int64, through last: Int64, limit: Int,
         of slice: WaveSlice? = nil, into rows: inout DeviceRows
     ) throws {
         try readDevices(
-            app, environment: environment, after: after, through: last, limit: limit, of: slice, without: nil,
+            app, channel: channel, after: after, through: last, limit: limit, of: slice, without: nil,
             into: &rows)
     }
 }

@@ -15,7 +15,7 @@ extension DeviceRecord: Selection {
         var device = DeviceRegistration(app: row.app(), token: row.text(), telephone: nil, version: nil)
         for field in DeviceField.values {
             if field == .environment {
-                device.environment = row.environment()
+                device.environment = row.channel().environment
             } else {
                 device.take(row.optionalText(), as: field)
             }

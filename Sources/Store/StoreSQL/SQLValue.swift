@@ -61,7 +61,7 @@ extension RequeueReasons: SQLValue {}
 extension CampaignState: SQLValue {}
 extension DeliveryState: SQLValue {}
 extension Platform: SQLValue {}
-extension PushEnvironment: SQLValue {}
+extension Channel: SQLValue {}
 extension TokenDoubt.Kind: SQLValue {}
 extension StoreKind: SQLValue {}
 
@@ -86,10 +86,10 @@ extension SQLRow {
     /// A stored version. The schema refuses text that is no version, so that a text that fails here was not written under it.
     package func version(_ column: Int32) -> Version? { optionalText(column).flatMap { try? Version($0) } }
 
-    package func environment(_ column: Int32) -> PushEnvironment { integer(column) == 0 ? .production : .sandbox }
+    package func channel(_ column: Int32) -> Channel { Channel(rawValue: UInt8(truncatingIfNeeded: integer(column))) }
 }
 
 extension Columns {
     @inlinable
-    package mutating func environment() -> PushEnvironment { integer() == 0 ? .production : .sandbox }
+    package mutating func channel() -> Channel { Channel(rawValue: UInt8(truncatingIfNeeded: integer())) }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayEngine
+package import RelayEngine
 package import RelayStore
 
 /// The table `token_doubt`: recent answers of push services against tokens.
@@ -11,7 +11,7 @@ package enum TokenDoubtTable {
                 """
                 DELETE FROM token_doubt
                 WHERE app_id = (SELECT app_id FROM campaign WHERE id = ?) AND environment = ? AND kind = ?
-                """, campaign.row, doubt.environment, doubt.kind)
+                """, campaign.row, doubt.channel, doubt.kind)
             return
         }
         try connection.run(
@@ -20,21 +20,21 @@ package enum TokenDoubtTable {
             SELECT app_id, ?, ?, ?, ?, ? FROM campaign WHERE id = ?
             ON CONFLICT (app_id, environment, kind) DO UPDATE
                 SET answers = excluded.answers, against = excluded.against, is_suspect = excluded.is_suspect
-            """, doubt.environment, doubt.kind, judged.answers, judged.against, judged.isSuspect, campaign.row)
+            """, doubt.channel, doubt.kind, judged.answers, judged.against, judged.isSuspect, campaign.row)
     }
 }
 
 extension SQLStore {
-    package func tokenDoubts(of app: AppKey, environment: PushEnvironment) throws -> [TokenDoubt] {
+    package func tokenDoubts(of app: AppKey, channel: Channel) throws -> [TokenDoubt] {
         try read("reading what was said against tokens") { connection in
             try connection.all(
                 """
                 SELECT d.kind, d.answers, d.against, d.is_suspect FROM token_doubt AS d JOIN app AS a ON a.id = d.app_id
                 WHERE a.name = ? AND a.platform = ? AND d.environment = ? ORDER BY d.kind
-                """, app.app, app.platform, environment
+                """, app.app, app.platform, channel
             ) { row in
                 TokenDoubt(
-                    environment, row.integer() == 0 ? .dead : .moved,
+                    channel, row.integer() == 0 ? .dead : .moved,
                     JudgedAnswers(
                         answers: Int(row.integer()), against: Int(row.integer()), isSuspect: row.bool()))
             }

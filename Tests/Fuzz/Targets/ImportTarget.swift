@@ -103,7 +103,7 @@ extension FuzzTarget {
         }
         var change = DeviceChange(
             token: text(row.token) ?? "",
-            environment: row.kept.contains(.environment) ? .keep : .set(row.environment),
+            environment: row.kept.contains(.environment) ? .keep : .set(row.channel.environment),
             registeredAt: row.registeredAt, deadSince: row.deadSince, seenAt: row.seenAt)
         for field in DeviceField.texts {
             let value = text(row.texts[field])

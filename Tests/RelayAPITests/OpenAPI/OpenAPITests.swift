@@ -109,7 +109,7 @@ struct OpenAPITests {
     static let knownWords: [(schema: String, path: [String], words: [String])] = [
         ("Campaign", ["properties", "state"], CampaignState.allCases.map(\.rawValue)),
         ("Delivery", ["properties", "state"], DeliveryState.allCases.map(\.name)),
-        ("Device", ["properties", "environment"], PushEnvironment.allCases.map(\.name)),
+        ("Device", ["properties", "environment"], Channel.Environment.allCases.map(\.name)),
         ("Device", ["properties", "platform"], Platform.allCases.map(\.rawValue)),
         ("Notification", ["properties", "state"], NotificationRecord.State.allCases.map(\.rawValue)),
         ("LogLevel", ["properties", "level"], LogLevel.allCases.map(\.name)),

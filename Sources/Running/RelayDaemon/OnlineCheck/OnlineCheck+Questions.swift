@@ -68,14 +68,14 @@ extension OnlineCheck {
         let isOneWorld =
             route.production == route.sandbox
             && route.provider.identity == route.provider(for: .sandbox).identity
-        return (isOneWorld ? [.production] : PushEnvironment.allCases).map { environment in
-            let detail = isOneWorld ? nil : environment.name
-            return Question(field: field, detail: detail, way: way(of: app, by: route, environment)) { [clock] in
+        return (isOneWorld ? [.production] : Channel.allCases).map { channel in
+            let detail = isOneWorld ? nil : channel.environment.name
+            return Question(field: field, detail: detail, way: way(of: app, by: route, channel)) { [clock] in
                 let push = TestPush(
                     route: route, token: app.fcm == nil ? Self.noToken.apns : Self.noToken.fcm, telephone: "",
-                    environment: environment, message: nil,
+                    channel: channel, message: nil,
                     downloadURL: route.downloadURL ?? "https://example.com")
-                var finding = Self.finding(of: push.send(clock: clock), app, environment, at: field)
+                var finding = Self.finding(of: push.send(clock: clock), app, channel.environment, at: field)
                 finding.detail = detail
                 return finding
             }
@@ -83,8 +83,8 @@ extension OnlineCheck {
     }
 
     /// The way to the push service, and the way to Google's token endpoint where that differs.
-    private func way(of app: AppConfiguration, by route: AppRoute, _ push: PushEnvironment) -> String {
-        let dialer = (push == .sandbox ? route.sandbox : route.production).dialer
+    private func way(of app: AppConfiguration, by route: AppRoute, _ channel: Channel) -> String {
+        let dialer = route.pool(for: channel).dialer
         let way = dialer.egress.way(to: dialer.host, port: dialer.port)
         guard let account = try? app.fcm?.account(environment: environment).account else { return way }
         let tokens = dialer.egress.way(to: account.tokenURL)
@@ -93,7 +93,7 @@ extension OnlineCheck {
 
     /// The conclusion from the answer to a push to a made-up token.
     static func finding(
-        of result: TestPushResult, _ app: AppConfiguration, _ environment: PushEnvironment, at field: String
+        of result: TestPushResult, _ app: AppConfiguration, _ environment: Channel.Environment, at field: String
     ) -> OnlineFinding {
         let word = result.reason ?? "HTTP \(result.status.map(String.init) ?? "none")"
         switch (result.state, app.fcm == nil) {

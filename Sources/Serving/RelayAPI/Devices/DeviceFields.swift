@@ -79,11 +79,11 @@ package enum DeviceFields {
         for (field, text) in zip(DeviceField.texts, DeviceField.rules) {
             if let value = line[field], !text.isPlain(bytes, value) { return false }
         }
-        var environment = PushEnvironment.production
+        var environment = Channel.Environment.production
         if let name = line[.environment] {
-            if bytes[name].elementsEqual(PushEnvironment.sandbox.name.utf8) {
+            if bytes[name].elementsEqual(Channel.Environment.sandbox.name.utf8) {
                 environment = .sandbox
-            } else if !bytes[name].elementsEqual(PushEnvironment.production.name.utf8) {
+            } else if !bytes[name].elementsEqual(Channel.Environment.production.name.utf8) {
                 return false
             }
         }
@@ -99,7 +99,8 @@ package enum DeviceFields {
             return false
         }
         batch.append(
-            from: bytes, token: token, environment: environment, kept: DeviceFieldSet.values.subtracting(line.named),
+            from: bytes, token: token, channel: Channel(environment),
+            kept: DeviceFieldSet.values.subtracting(line.named),
             registeredAt: times.registered, deadSince: times.dead, seenAt: times.seen
         ) { line[$0] }
         return true
@@ -113,7 +114,7 @@ package enum DeviceFields {
             change[text: field] = fields.change(field.name) { field.text?.read(&$0, $1, isRecord) }
         }
         change.environment = fields.change(DeviceField.environment.name) {
-            $0.choice($1, of: PushEnvironment.allCases, ignoresCase: isRecord, \.name)
+            $0.choice($1, of: Channel.Environment.allCases, ignoresCase: isRecord, \.name)
         }
         return change
     }

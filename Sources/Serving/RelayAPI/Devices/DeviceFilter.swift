@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayEngine
 package import RelayStore
 import UpgradeRules
 
@@ -10,7 +11,7 @@ package struct DeviceFilter: Sendable {
     package let telephone: String?
     /// Only those not known to have this version or a newer one.
     private var below: Version?
-    private var environment: PushEnvironment?
+    private var environment: Channel.Environment?
     private var isDead: Bool?
 
     package init(_ query: inout Query) {
@@ -22,7 +23,7 @@ package struct DeviceFilter: Sendable {
                 query.refuse("below", "\(error)")
             }
         }
-        environment = query.choice("environment", of: PushEnvironment.allCases, \.name)
+        environment = query.choice("environment", of: Channel.Environment.allCases, \.name)
         isDead = query.flag("dead")
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
+package import RelayEngine
 package import RelayStore
 import WireFormat
 
@@ -8,7 +9,7 @@ package struct TestPushRequest: Sendable {
     package enum Target: Sendable {
         case telephone(String)
         /// nil: as the device is registered, or production.
-        case token(String, PushEnvironment?)
+        case token(String, Channel.Environment?)
     }
 
     package var app: AppKey
@@ -70,7 +71,7 @@ extension API {
             case .failure(let fault): fields.refuse("token", fault.reason)
             }
         }
-        let environment = fields.choice("environment", of: PushEnvironment.allCases, \.name)
+        let environment = fields.choice("environment", of: Channel.Environment.allCases, \.name)
         if environment != nil, telephone != nil {
             fields.refuse("environment", "goes with token; a user's devices have their own")
         }

@@ -14,7 +14,7 @@ package struct LedgerRow: Sendable {
     /// Only for `.retrying`.
     package var nextAttemptAt: Timestamp?
     /// Only for `.retrying`: the service that tries again.
-    package var environment: PushEnvironment
+    package var channel: Channel
     /// The telephone that the push carried, as it was at that moment.
     package var telephone: ByteSlice
     /// Its wave of the campaign.
@@ -24,14 +24,14 @@ package struct LedgerRow: Sendable {
 
     package init(
         device: Int64, state: DeliveryState, attempts: UInt16, reason: String? = nil, nextAttemptAt: Timestamp? = nil,
-        environment: PushEnvironment = .production, telephone: ByteSlice = .absent
+        channel: Channel = .production, telephone: ByteSlice = .absent
     ) {
         self.device = device
         self.state = state
         self.attempts = attempts
         self.reason = reason
         self.nextAttemptAt = nextAttemptAt
-        self.environment = environment
+        self.channel = channel
         self.telephone = telephone
     }
 }
@@ -46,13 +46,13 @@ extension LedgerRow {
 /// A token that turned out to belong to the push service's other world.
 package struct EnvironmentCorrection: Hashable, Sendable {
     package var device: Int64
-    package var environment: PushEnvironment
+    package var channel: Channel
     /// When it had been registered; a later registration takes precedence.
     package var registeredAt: Timestamp
 
-    package init(device: Int64, environment: PushEnvironment, registeredAt: Timestamp) {
+    package init(device: Int64, channel: Channel, registeredAt: Timestamp) {
         self.device = device
-        self.environment = environment
+        self.channel = channel
         self.registeredAt = registeredAt
     }
 }
@@ -177,7 +177,7 @@ package protocol Ledger: Sendable {
     ///   - slice: only devices of one wave; nil: all.
     ///   - campaign: leaves out the devices that have a row of their own in this ledger, which are its canary's.
     func readDevices(
-        _ app: AppKey, environment: PushEnvironment, after: Int64, through last: Int64, limit: Int,
+        _ app: AppKey, channel: Channel, after: Int64, through last: Int64, limit: Int,
         of slice: WaveSlice?, without campaign: CampaignKey?, into rows: inout DeviceRows
     ) throws
 
@@ -187,7 +187,7 @@ package protocol Ledger: Sendable {
     ///
     /// - Parameter waves: gives the wave of each device; nil: all are of the first.
     func readDueRetries(
-        _ campaign: CampaignKey, environment: PushEnvironment, at now: Timestamp, limit: Int, waves: WaveDraw?,
+        _ campaign: CampaignKey, channel: Channel, at now: Timestamp, limit: Int, waves: WaveDraw?,
         into rows: inout DeviceRows
     ) throws
 
@@ -197,7 +197,7 @@ package protocol Ledger: Sendable {
     func bringForward(_ campaign: CampaignKey, at now: Timestamp) throws
 
     /// When the campaign's next retry by `environment` is due; nil when none is scheduled.
-    func nextRetry(_ campaign: CampaignKey, environment: PushEnvironment) throws -> Timestamp?
+    func nextRetry(_ campaign: CampaignKey, channel: Channel) throws -> Timestamp?
 
     /// Writes batches of a campaign in one transaction: ledger rows, counts, cursors, retirements. A row that exists (a
     /// retry) is replaced and the counts move from its old state to its new one. Rows of a campaign that has since been
@@ -214,7 +214,7 @@ package protocol Ledger: Sendable {
     func commit(_ batches: [LedgerCommit], of lease: RunLease, at now: Timestamp) throws -> Bool
 
     /// The last answers of an app's push service against tokens, each kind once.
-    func tokenDoubts(of app: AppKey, environment: PushEnvironment) throws -> [TokenDoubt]
+    func tokenDoubts(of app: AppKey, channel: Channel) throws -> [TokenDoubt]
 
     /// The devices of a batch that have gone from the registry and have no older outcome to replace: theirs cannot be
     /// written. Asked for only after a conflict.

@@ -14,7 +14,7 @@ extension PostgresStore {
             values.add(Int64(limit))
         }
         return (0..<rows.count).map { row in
-            (rows.integer(row, 0), rows.integer(row, 1) == 0 ? .production : .sandbox)
+            (rows.integer(row, 0), rows.channel(row, 1))
         }
     }
 
@@ -43,7 +43,7 @@ extension PostgresStore {
             values.add(campaign.row)
             values.add(devices.map(\.device))
         }
-        let environments = Dictionary(uniqueKeysWithValues: devices.map { ($0.device, $0.environment) })
+        let channels = Dictionary(uniqueKeysWithValues: devices.map { ($0.device, $0.channel) })
         var taken: [Int64] = []
         var old: [(state: DeliveryState, reason: String?)] = []
         for row in 0..<locked.count {
@@ -58,7 +58,7 @@ extension PostgresStore {
             values.add(now.milliseconds)
             values.add(Int64(again.rawValue))
             values.add(taken)
-            values.add(taken.map { Int64(environments[$0]?.rawValue ?? 0) })
+            values.add(taken.map { Int64(channels[$0]?.rawValue ?? 0) })
         }
         return old
     }

@@ -13,7 +13,7 @@ extension PostgresStore {
         return try AudiencePlan(size: shardSize, in: waves) {
             if place == page.count {
                 page = try session.all(Self.audience, app, after, 20_000) { row in
-                    (row.integer(), draw.wave(of: row.optionalText()?.utf8), row.environment())
+                    (row.integer(), draw.wave(of: row.optionalText()?.utf8), row.channel())
                 }
                 place = 0
                 guard let last = page.last else { return nil }
@@ -38,8 +38,8 @@ extension PostgresStore {
             values.add(shards.map(\.last))
             values.add(shards.map(\.devices))
             values.add(shards.map { Int64($0.wave) })
-            values.add(shards.map { Int64($0.environment.rawValue) })
-            values.add(shards.map { $0.environment == plan.packed ? Int64(1) : 0 })
+            values.add(shards.map { Int64($0.channel.rawValue) })
+            values.add(shards.map { $0.channel == plan.packed ? Int64(1) : 0 })
         }
     }
 

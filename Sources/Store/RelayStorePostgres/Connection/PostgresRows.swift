@@ -75,6 +75,11 @@ import StoreSQL
     }
 
     @inline(__always)
+    func channel(_ row: Int, _ column: Int) -> Channel {
+        Channel(rawValue: UInt8(truncatingIfNeeded: integer(row, column)))
+    }
+
+    @inline(__always)
     static func integer(_ bytes: UnsafeRawBufferPointer, _ column: some BinaryInteger) -> Int64 {
         switch bytes.count {
         case 8: unsafe Int64(bigEndian: bytes.loadUnaligned(as: Int64.self))

@@ -11,7 +11,7 @@ enum BatchReader {
         static let token = 1
         static let telephone = 2
         static let version = 3
-        static let environment = 4
+        static let channel = 4
         static let isDead = 5
         static let registeredAt = 6
         static let system = 7
@@ -70,18 +70,18 @@ enum BatchReader {
 
     /// See `Ledger.readDevices`.
     static func readDevices(
-        _ connection: PostgresConnection, app: AppKey, environment: PushEnvironment, after: Int64, through last: Int64,
+        _ connection: PostgresConnection, app: AppKey, channel: Channel, after: Int64, through last: Int64,
         limit: Int, of slice: WaveSlice?, without campaign: CampaignKey?, into rows: inout DeviceRows,
         until deadline: MonotonicTime
     ) throws(PostgresFailure) {
         rows.removeAll()
         guard limit > 0 else { return }
         let statement =
-            switch (environment, campaign) {
+            switch (channel, campaign) {
             case (.production, nil): production
             case (.production, _): productionWithoutRows
-            case (.sandbox, nil): sandbox
-            case (.sandbox, _): sandboxWithoutRows
+            case (_, nil): sandbox
+            case (_, _): sandboxWithoutRows
             }
         // For one wave, the range is read until enough of its devices are found.
         let draw = slice.flatMap { $0.isLast ? nil : $0.draw }
@@ -112,13 +112,13 @@ enum BatchReader {
 
     /// See `Ledger.readDueRetries`.
     static func readDueRetries(
-        _ connection: PostgresConnection, _ campaign: CampaignKey, environment: PushEnvironment, at now: Timestamp,
+        _ connection: PostgresConnection, _ campaign: CampaignKey, channel: Channel, at now: Timestamp,
         limit: Int, waves: WaveDraw?, into rows: inout DeviceRows, until deadline: MonotonicTime
     ) throws(PostgresFailure) {
         rows.removeAll()
         let found = try connection.run(dueRetries, until: deadline) { values in
             values.add(campaign.row)
-            values.add(Int64(environment.rawValue))
+            values.add(Int64(channel.rawValue))
             values.add(now.milliseconds)
             values.add(Int64(max(limit, 0)))
         }
@@ -152,7 +152,7 @@ enum BatchReader {
         let system = text(row, Column.system, of: found, into: &rows)
         var device = DeviceRow(
             id: found.integer(row, Column.id), token: token, telephone: telephone, version: version, system: system,
-            environment: found.integer(row, Column.environment) == 0 ? .production : .sandbox,
+            channel: found.channel(row, Column.channel),
             isDead: found.bool(row, Column.isDead),
             registeredAt: found.integer(row, Column.registeredAt), attempts: attempts,
             wave: UInt8(truncatingIfNeeded: wave))

@@ -28,7 +28,7 @@ struct CommitWriter {
         var batch: Int
         var isErased = false
         var next: Timestamp?
-        var environment: PushEnvironment
+        var channel: Channel
     }
 
     /// The outcomes that a step writes.
@@ -66,7 +66,7 @@ struct CommitWriter {
         if !corrections.isEmpty {
             try session.run(correct) { values in
                 values.add(corrections.map(\.device))
-                values.add(corrections.map { Int64($0.environment.rawValue) })
+                values.add(corrections.map { Int64($0.channel.rawValue) })
                 values.add(corrections.map(\.registeredAt.milliseconds))
             }
         }
@@ -147,7 +147,7 @@ struct CommitWriter {
                     device: row.device, new: new, attempts: Int64(row.attempts), reason: row.reason,
                     telephone: row.telephone, batch: place, isErased: erased.contains(row.device),
                     next: new.isScheduled ? row.nextAttemptAt : nil,
-                    environment: new.isScheduled ? row.environment : .production)
+                    channel: new.isScheduled ? row.channel : .production)
                 if new.keepsUser { outcomes.reminders.append(written) } else { outcomes.rows.append(written) }
             }
         }
@@ -272,7 +272,7 @@ struct CommitWriter {
             values.add(rows.lazy.map { Int64($0.new.state.rawValue) })
             values.add(rows.lazy.map(\.attempts))
             values.add(rows.lazy.map(\.next?.milliseconds))
-            values.add(rows.lazy.map { Int64($0.environment.rawValue) })
+            values.add(rows.lazy.map { Int64($0.channel.rawValue) })
             values.add(rows.lazy.map { Int64($0.new.again.rawValue) })
             values.add(rows.lazy.map(\.reason))
             values.array(.text, count: rows.count) { fields in

@@ -5,32 +5,32 @@ import StoreSQL
 
 extension PostgresStore {
     package func readDevices(
-        _ app: AppKey, environment: PushEnvironment, after: Int64, through last: Int64, limit: Int,
+        _ app: AppKey, channel: Channel, after: Int64, through last: Int64, limit: Int,
         of slice: WaveSlice?, without campaign: CampaignKey?, into rows: inout DeviceRows
     ) throws {
         try look(.reads, "reading a batch of devices", isSnapshot: false) { session in
             try BatchReader.readDevices(
-                session.connection, app: app, environment: environment, after: after, through: last, limit: limit,
+                session.connection, app: app, channel: channel, after: after, through: last, limit: limit,
                 of: slice, without: campaign, into: &rows, until: session.deadline)
         }
     }
 
     package func readDueRetries(
-        _ campaign: CampaignKey, environment: PushEnvironment, at now: Timestamp, limit: Int, waves: WaveDraw?,
+        _ campaign: CampaignKey, channel: Channel, at now: Timestamp, limit: Int, waves: WaveDraw?,
         into rows: inout DeviceRows
     ) throws {
         try look(.reads, "reading due retries", isSnapshot: false) { session in
             try BatchReader.readDueRetries(
-                session.connection, campaign, environment: environment, at: now, limit: limit, waves: waves,
+                session.connection, campaign, channel: channel, at: now, limit: limit, waves: waves,
                 into: &rows, until: session.deadline)
         }
     }
 
-    package func nextRetry(_ campaign: CampaignKey, environment: PushEnvironment) throws -> Timestamp? {
+    package func nextRetry(_ campaign: CampaignKey, channel: Channel) throws -> Timestamp? {
         try look(.reads, "looking for the next retry", isSnapshot: false) { session in
             let found = try session.run(BatchReader.nextRetry) { values in
                 values.add(campaign.row)
-                values.add(Int64(environment.rawValue))
+                values.add(Int64(channel.rawValue))
             }
             return found.first { $0.optionalTime() } ?? nil
         }

@@ -28,7 +28,7 @@ package struct BatchRegistrar: DeviceRegistrar {
         static let place = 0
         static let id = 1
         static let removed = 2
-        static let environment = 3
+        static let channel = 3
         static let registered = 4
         static let retired = 5
         static let seen = 6
@@ -111,7 +111,7 @@ package struct BatchRegistrar: DeviceRegistrar {
         var id: Int64 = 0
         var token: [UInt8] = []
         var texts: DeviceTexts<String?>
-        var environment: PushEnvironment
+        var channel: Channel
         var life: DeviceLife
 
         /// Texts that have no value.
@@ -121,14 +121,14 @@ package struct BatchRegistrar: DeviceRegistrar {
 
         func differing(from other: Written) -> DeviceFieldSet {
             var fields = DeviceFieldSet.texts { !Self.same(texts.value(at: $0), other.texts.value(at: $0)) }
-            if environment != other.environment { fields.insert(.environment) }
+            if channel != other.channel { fields.insert(.environment) }
             return fields
         }
 
         func taking(_ fields: DeviceFieldSet, of other: Written, _ life: DeviceLife) -> Written {
             var new = self
             new.texts.take(fields, of: other.texts)
-            if fields.contains(.environment) { new.environment = other.environment }
+            if fields.contains(.environment) { new.channel = other.channel }
             new.life = life
             return new
         }
@@ -205,7 +205,7 @@ package struct BatchRegistrar: DeviceRegistrar {
                         fields.add(app)
                         fields.add(digest)
                         fields.add(device.token)
-                        fields.add(Int16(device.environment.rawValue))
+                        fields.add(Int16(device.channel.rawValue))
                         fields.add(device.life.registered.milliseconds)
                         fields.add(device.life.dead?.milliseconds)
                         fields.add(device.life.seen?.milliseconds)
@@ -242,7 +242,7 @@ package struct BatchRegistrar: DeviceRegistrar {
         let before = Written(
             id: found.integer(place, Column.id),
             texts: DeviceTexts(slots: { found.optionalText(place, Column.texts + $0) }),
-            environment: found.integer(place, Column.environment) == 0 ? .production : .sandbox, life: life)
+            channel: found.channel(place, Column.channel), life: life)
         let said = Written(batch, row, life: life)
         let known = DeviceRule.Known(life, differing: before.differing(from: said), absent: before.absent)
         let verdict = rule.judge(row.observation, known) { field in
@@ -281,7 +281,7 @@ package struct BatchRegistrar: DeviceRegistrar {
         let found = try session.run(statement) { values in
             values.add(app)
             first(&values)
-            values.add(devices.map { Int64($0.environment.rawValue) })
+            values.add(devices.map { Int64($0.channel.rawValue) })
             values.add(devices.map(\.life.registered.milliseconds))
             values.add(devices.map(\.life.dead?.milliseconds))
             values.add(devices.map(\.life.seen?.milliseconds))
@@ -305,7 +305,7 @@ extension BatchRegistrar.Written {
     ) {
         self.init(
             token: token, texts: DeviceTexts(slots: { batch.string(row.texts.value(at: $0)) }),
-            environment: row.environment, life: life)
+            channel: row.channel, life: life)
     }
 }
 

@@ -16,7 +16,7 @@ extension SQLiteStore {
             WHERE d.campaign_id = ?1 AND d.state = ?2 AND d.state > 2 AND d.state <> 7 AND d.device_id > ?3
             ORDER BY d.device_id LIMIT ?4
             """, campaign.row, state, device, limit
-        ) { (device: $0.integer(), environment: $0.environment()) }
+        ) { (device: $0.integer(), channel: $0.channel()) }
     }
 
     package func accepted(
@@ -61,7 +61,7 @@ extension SQLiteStore {
         _ devices: [RoundTable.Device], _ again: RequeueReasons, in round: RoundTable.Open,
         of campaign: CampaignKey, at now: Timestamp, _ connection: SQLiteConnection
     ) throws -> [(state: DeliveryState, reason: String?)] {
-        try devices.compactMap { device, environment in
+        try devices.compactMap { device, channel in
             let old = try connection.first(
                 "SELECT state, reason FROM delivery WHERE campaign_id = ? AND device_id = ?", campaign.row, device
             ) { (state: $0.state(), reason: $0.optionalText()) }
@@ -71,7 +71,7 @@ extension SQLiteStore {
                 UPDATE delivery SET state = 3, reason = NULL, next_attempt_at = ?3, environment = ?4, updated_at = ?3,
                     again = ?5
                 WHERE campaign_id = ?1 AND device_id = ?2
-                """, campaign.row, device, now, environment, again)
+                """, campaign.row, device, now, channel, again)
             return (state, old.reason)
         }
     }

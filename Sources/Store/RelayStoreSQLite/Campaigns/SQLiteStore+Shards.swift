@@ -17,9 +17,9 @@ extension SQLiteStore {
         statement.bind(1, app)
         return try AudiencePlan(size: shardSize, in: waves) {
             guard try statement.step() else { return nil }
-            let (id, telephone, environment): (Int32, Int32, Int32) = (0, 1, 2)
+            let (id, telephone, channel): (Int32, Int32, Int32) = (0, 1, 2)
             return (
-                statement.integer(id), statement.wave(of: telephone, by: draw), statement.environment(environment)
+                statement.integer(id), statement.wave(of: telephone, by: draw), statement.channel(channel)
             )
         }
     }
@@ -30,8 +30,8 @@ extension SQLiteStore {
                 """
                 INSERT INTO shard (campaign_id, number, cursor, last, remaining, wave, environment, packs)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-                """, campaign.row, number, shard.after, shard.last, shard.devices, shard.wave, shard.environment,
-                shard.environment == plan.packed)
+                """, campaign.row, number, shard.after, shard.last, shard.devices, shard.wave, shard.channel,
+                shard.channel == plan.packed)
         }
     }
 

@@ -194,8 +194,8 @@ extension Statement {
     // Read as in every row, for a row of a batch.
 
     @inline(__always)
-    func environment(_ column: Int32) -> PushEnvironment {
-        integer(column) == 0 ? .production : .sandbox
+    func channel(_ column: Int32) -> Channel {
+        Channel(rawValue: UInt8(truncatingIfNeeded: integer(column)))
     }
 
     func time(_ column: Int32) -> Timestamp { Timestamp(milliseconds: integer(column)) }

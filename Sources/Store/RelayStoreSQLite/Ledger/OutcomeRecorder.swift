@@ -88,7 +88,7 @@ struct OutcomeRecorder {
         }
         for correction in batch.corrections {
             try connection.run(
-                "\(DeviceTable.changeEnvironment) AND registered_at = ?3", correction.environment,
+                "\(DeviceTable.changeEnvironment) AND registered_at = ?3", correction.channel,
                 correction.device, correction.registeredAt)
         }
         for doubt in batch.doubts { try TokenDoubtTable.put(doubt, of: batch.campaign, connection) }
@@ -218,7 +218,7 @@ struct OutcomeRecorder {
         statement.bind(index + 3, row.reason)
         unsafe statement.bind(index + 4, row.telephone, of: arena)
         statement.bind(index + 5, next?.milliseconds)
-        statement.bind(index + 6, next == nil ? 0 : Int64(row.environment.rawValue))
+        statement.bind(index + 6, next == nil ? 0 : Int64(row.channel.rawValue))
     }
 
     /// The recorded outcomes of a batch's devices. One look at the range finds those of a shard's batch, unless it is sparse.

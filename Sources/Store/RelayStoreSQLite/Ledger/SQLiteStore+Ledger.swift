@@ -6,7 +6,7 @@ import Synchronization
 
 extension SQLiteStore {
     package func readDevices(
-        _ app: AppKey, environment: PushEnvironment, after: Int64, through last: Int64, limit: Int,
+        _ app: AppKey, channel: Channel, after: Int64, through last: Int64, limit: Int,
         of slice: WaveSlice?, without campaign: CampaignKey?, into rows: inout DeviceRows
     ) throws {
         rows.removeAll()
@@ -14,7 +14,7 @@ extension SQLiteStore {
             try holdPast(connection)
             guard let app = try AppTable.id(of: app, connection) else { return }
             let statement = try connection.prepared(
-                LedgerSQL.readDevices(of: environment, withoutRows: campaign != nil))
+                LedgerSQL.readDevices(of: channel, withoutRows: campaign != nil))
             defer { statement.reset() }
             statement.bind(1, after)
             statement.bind(2, last)
@@ -36,7 +36,7 @@ extension SQLiteStore {
     }
 
     package func readDueRetries(
-        _ campaign: CampaignKey, environment: PushEnvironment, at now: Timestamp, limit: Int, waves: WaveDraw?,
+        _ campaign: CampaignKey, channel: Channel, at now: Timestamp, limit: Int, waves: WaveDraw?,
         into rows: inout DeviceRows
     ) throws {
         rows.removeAll()
@@ -45,7 +45,7 @@ extension SQLiteStore {
             let statement = try connection.prepared(LedgerSQL.readDueRetries)
             defer { statement.reset() }
             statement.bind(1, campaign.row)
-            statement.bind(2, Int64(environment.rawValue))
+            statement.bind(2, Int64(channel.rawValue))
             statement.bind(3, now.milliseconds)
             statement.bind(4, Int64(max(limit, 0)))
             while try statement.step() {
@@ -59,9 +59,9 @@ extension SQLiteStore {
         }
     }
 
-    package func nextRetry(_ campaign: CampaignKey, environment: PushEnvironment) throws -> Timestamp? {
+    package func nextRetry(_ campaign: CampaignKey, channel: Channel) throws -> Timestamp? {
         try readOnce("looking for the next retry") { connection in
-            try connection.first(LedgerSQL.nextRetry, campaign.row, environment) {
+            try connection.first(LedgerSQL.nextRetry, campaign.row, channel) {
                 $0.optionalTime()
             } ?? nil
         }
@@ -95,37 +95,37 @@ package enum LedgerSQL {
     /// A batch of devices of one environment.
     ///
     /// - Parameter withoutRows: only those without a row of their own in the ledger of a campaign (?5).
-    package static func readDevices(of environment: PushEnvironment, withoutRows: Bool = false) -> SQL {
-        switch (environment, withoutRows) {
+    package static func readDevices(of channel: Channel, withoutRows: Bool = false) -> SQL {
+        switch (channel, withoutRows) {
         case (.production, false): readProduction
         case (.production, true): readProductionWithoutRows
-        case (.sandbox, false): readSandbox
-        case (.sandbox, true): readSandboxWithoutRows
+        case (_, false): readSandbox
+        case (_, true): readSandboxWithoutRows
         }
     }
 
     /// "NOT INDEXED … the INTEGER PRIMARY KEY can still be used to look up entries" (sqlite.org/lang_indexedby.html): the
     /// rowid range alone, which reads the table's pages in order. The planner would otherwise choose an index over (app,
     /// token): 70 µs a row instead of 0.14.
-    private static let readProduction = readDevices(from: "NOT INDEXED", environment: .production)
+    private static let readProduction = readDevices(from: "NOT INDEXED", channel: .production)
     private static let readProductionWithoutRows = readDevices(
-        from: "NOT INDEXED", environment: .production, where: hasNoRow)
+        from: "NOT INDEXED", channel: .production, where: hasNoRow)
 
     /// The few devices in sandboxes, by their own index.
-    private static let readSandbox = readDevices(from: "INDEXED BY device_sandbox", environment: .sandbox)
+    private static let readSandbox = readDevices(from: "INDEXED BY device_sandbox", channel: .sandbox)
     private static let readSandboxWithoutRows = readDevices(
-        from: "INDEXED BY device_sandbox", environment: .sandbox, where: hasNoRow)
+        from: "INDEXED BY device_sandbox", channel: .sandbox, where: hasNoRow)
 
     private static let hasNoRow: SQL =
         "AND NOT EXISTS (SELECT 1 FROM delivery AS r WHERE r.campaign_id = ?5 AND r.device_id = device.id)"
 
     private static func readDevices(
-        from index: SQL, environment: PushEnvironment, where condition: SQL = ""
+        from index: SQL, channel: Channel, where condition: SQL = ""
     ) -> SQL {
         """
         SELECT id, token, telephone, version, environment, retired_at IS NOT NULL, registered_at, os_version
         FROM device \(index) WHERE id > ?1 AND id <= ?2 AND app_id = ?3 AND removed_at IS NULL
-            AND \(DeviceTable.plannedEnvironment) = \(environment.rawValue) \(condition)
+            AND \(DeviceTable.plannedEnvironment) = \(channel.rawValue) \(condition)
         ORDER BY id LIMIT ?4
         """
     }
@@ -158,7 +158,7 @@ private enum BatchColumn {
     static let token: Int32 = 1
     static let telephone: Int32 = 2
     static let version: Int32 = 3
-    static let environment: Int32 = 4
+    static let channel: Int32 = 4
     static let isDead: Int32 = 5
     static let registeredAt: Int32 = 6
     static let system: Int32 = 7
@@ -182,7 +182,7 @@ extension Statement {
         let system = slice(BatchColumn.system, into: &rows)
         var row = DeviceRow(
             id: integer(BatchColumn.id), token: token, telephone: telephone, version: version, system: system,
-            environment: environment(BatchColumn.environment), isDead: integer(BatchColumn.isDead) != 0,
+            channel: channel(BatchColumn.channel), isDead: integer(BatchColumn.isDead) != 0,
             registeredAt: integer(BatchColumn.registeredAt), attempts: attempts, wave: UInt8(truncatingIfNeeded: wave))
         row.again = again
         rows.append(row)

@@ -28,7 +28,7 @@ package struct Registrar: DeviceRegistrar {
     private enum Column {
         static let id: Int32 = 0
         static let removed: Int32 = 1
-        static let environment: Int32 = 2
+        static let channel: Int32 = 2
         static let registered: Int32 = 3
         static let retired: Int32 = 4
         static let seen: Int32 = 5
@@ -114,7 +114,7 @@ package struct Registrar: DeviceRegistrar {
         guard try find.step() else {
             insert.bind(1, app)
             unsafe insert.bind(2, row.token, of: bytes)
-            insert.bind(3, Int64(row.environment.rawValue))
+            insert.bind(3, Int64(row.channel.rawValue))
             let life = rule.begin(row.observation)
             insert.bind(4, life.registered.milliseconds)
             insert.bind(5, hash)
@@ -146,7 +146,7 @@ package struct Registrar: DeviceRegistrar {
         var differing = DeviceFieldSet.texts { slot in
             unsafe !find.equals(Column.texts + Int32(slot), row.texts.value(at: slot), of: bytes)
         }
-        if find.integer(Column.environment) != Int64(row.environment.rawValue) { differing.insert(.environment) }
+        if find.integer(Column.channel) != Int64(row.channel.rawValue) { differing.insert(.environment) }
         // Read only where it may decide.
         let absent: DeviceFieldSet =
             differing.isDisjoint(with: .reported) ? [] : .texts { find.isNull(Column.texts + Int32($0)) }
@@ -187,7 +187,7 @@ package struct Registrar: DeviceRegistrar {
             change.bind(2, id)
             try change.run()
         }
-        if writes.contains(.environment) { try connection.run(DeviceTable.changeEnvironment, row.environment, id) }
+        if writes.contains(.environment) { try connection.run(DeviceTable.changeEnvironment, row.channel, id) }
         switch update.death {
         case .same: break
         case .began: retired[app, default: []].append(id)

@@ -90,7 +90,7 @@ extension AudiencePlan {
             PlannedShard(after: after, last: $0.integer(), devices: $0.integer())
         }
         if let rest, rest.devices > 0 { shards.append(rest) }
-        if isSandbox { for place in shards.indices { shards[place].environment = .sandbox } }
+        if isSandbox { for place in shards.indices { shards[place].channel = .sandbox } }
         return shards
     }
 }

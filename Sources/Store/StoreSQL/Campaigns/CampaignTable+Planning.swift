@@ -39,7 +39,7 @@ extension CampaignTable {
         // The canary's devices had their turn before all others.
         for device in try CanaryTable.devices(of: campaign, connection) {
             plan.leaveOut(
-                device.id, wave: drawn?.draw.wave(of: device.telephone?.utf8) ?? 0, device.environment)
+                device.id, wave: drawn?.draw.wave(of: device.telephone?.utf8) ?? 0, device.channel)
         }
         return plan
     }

@@ -29,14 +29,14 @@ package enum CanaryTable {
     /// Devices that have rows before the audience is cut into shards, with the values that decide on their shard.
     package static func devices(
         of campaign: CampaignKey, _ connection: some SQLConnection
-    ) throws -> [(id: Int64, telephone: String?, environment: PushEnvironment)] {
+    ) throws -> [(id: Int64, telephone: String?, channel: Channel)] {
         try connection.all(
             """
             SELECT d.id, d.telephone, coalesce(d.planned_environment, d.environment)
             FROM delivery AS r \(connection.dialect.join) device AS d ON d.id = r.device_id AND d.\(CampaignTable.isOfItsApp)
             WHERE r.campaign_id = ?1 AND d.removed_at IS NULL
             """, campaign.row
-        ) { ($0.integer(), $0.optionalText(), $0.environment()) }
+        ) { ($0.integer(), $0.optionalText(), $0.channel()) }
     }
 
     /// Takes back the outcomes of devices that were not the canary's when their push was to leave: their user had changed, or

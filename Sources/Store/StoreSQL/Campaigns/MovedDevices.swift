@@ -50,7 +50,7 @@ package enum MovedDevices {
             page(connection.dialect), app, after, max(most / max(left.count, 1), 100)
         ) {
             Device(
-                id: $0.integer(), telephone: $0.optionalText(), now: $0.environment(), planned: $0.environment())
+                id: $0.integer(), telephone: $0.optionalText(), now: $0.channel(), planned: $0.channel())
         }
         guard let first = page.first?.id, let last = page.last?.id else { return nil }
         let plans = try left.map { try Plan($0, from: first, through: last, app: app, connection) }
@@ -82,8 +82,8 @@ package enum MovedDevices {
     private struct Device {
         var id: Int64
         var telephone: String?
-        var now: PushEnvironment
-        var planned: PushEnvironment
+        var now: Channel
+        var planned: Channel
     }
 
     /// A campaign that is over, and may go on with its remaining shards.
@@ -126,7 +126,7 @@ package enum MovedDevices {
         struct Shard {
             var number: Int64
             var wave: Int
-            var environment: PushEnvironment
+            var channel: Channel
             var cursor: Int64
             var last: Int64
             var remaining: Int64
@@ -150,7 +150,7 @@ package enum MovedDevices {
                 """, campaign.key.row, last, first
             ) {
                 Shard(
-                    number: $0.integer(), wave: Int($0.integer()), environment: $0.environment(),
+                    number: $0.integer(), wave: Int($0.integer()), channel: $0.channel(),
                     cursor: $0.integer(), last: $0.integer(), remaining: $0.integer())
             }
             guard !shards.isEmpty else {
@@ -178,9 +178,9 @@ package enum MovedDevices {
         /// The shard in which it would come to the device under the new environment, in the user's wave.
         private func newPlace(of device: Device) -> Int? { shard(device, device.now, wave(of: device)) }
 
-        private func shard(_ device: Device, _ environment: PushEnvironment, _ wave: Int) -> Int? {
+        private func shard(_ device: Device, _ channel: Channel, _ wave: Int) -> Int? {
             shards.firstIndex {
-                $0.wave == wave && $0.environment == environment && $0.cursor < device.id && device.id <= $0.last
+                $0.wave == wave && $0.channel == channel && $0.cursor < device.id && device.id <= $0.last
             }
         }
 

@@ -19,7 +19,7 @@ struct RoundStep {
     /// Whether no device comes behind the cursor.
     private var isLast = false
     /// The devices that are put in line, with their push services.
-    private var devices: [Int64: PushEnvironment] = [:]
+    private var devices: [Int64: Channel] = [:]
     /// The end of their batch; nil: they have rows.
     private var batch: Int64?
 
@@ -35,7 +35,7 @@ struct RoundStep {
     /// - Parameter limit: how many of each outcome were looked for.
     mutating func take(_ found: [RoundTable.Device], limit: Int) {
         let next = found.sorted { $0.device < $1.device }.prefix(limit)
-        for (device, environment) in next { devices[device] = environment }
+        for (device, channel) in next { devices[device] = channel }
         isLast = found.count < limit
         if let last = next.last?.device { cursor = last }
     }
@@ -79,7 +79,7 @@ struct RoundStep {
     }
 
     private mutating func take(_ rows: DeviceRows, _ wants: (DeviceRow, borrowing DeviceRows) -> Bool) {
-        for row in rows.rows where wants(row, rows) { devices[row.id] = row.environment }
+        for row in rows.rows where wants(row, rows) { devices[row.id] = row.channel }
     }
 
     // MARK: Writing
@@ -98,13 +98,13 @@ struct RoundStep {
         guard let current = try RoundTable.open(campaign, connection) else { return Gathered(.done) }
         guard current.cursor == round.cursor, current.isAtBatches == round.isAtBatches else { return Gathered(.more) }
         var gathered = Gathered(.more)
-        gathered.environments = Set(devices.values)
+        gathered.channels = Set(devices.values)
         if let batch {
             gathered.devices = try DeliveryBatchTable.remind(
                 devices, ofBatchUpTo: batch, of: campaign, at: now, connection)
             try RunTable.move(gathered.devices, from: .accepted, to: .retrying, of: campaign, connection)
         } else if !devices.isEmpty {
-            let sorted = devices.sorted { $0.key < $1.key }.map { (device: $0.key, environment: $0.value) }
+            let sorted = devices.sorted { $0.key < $1.key }.map { (device: $0.key, channel: $0.value) }
             let old = try putInLine(sorted, round.kind == .reminder ? [.untried, .reminder] : .untried, current)
             try count(old, of: campaign, connection)
             gathered.devices = Int64(old.count)

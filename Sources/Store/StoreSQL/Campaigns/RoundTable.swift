@@ -37,7 +37,7 @@ package enum RoundTable {
     }
 
     /// A device, and the push service that sends to it.
-    package typealias Device = (device: Int64, environment: PushEnvironment)
+    package typealias Device = (device: Int64, channel: Channel)
 
     /// A round whose devices are not all in line.
     package struct Open {

@@ -159,7 +159,7 @@ extension SQLStore {
         }
     }
 
-    package func openShards(_ campaign: CampaignKey, environment: PushEnvironment) throws -> [ShardRange] {
+    package func openShards(_ campaign: CampaignKey, channel: Channel) throws -> [ShardRange] {
         try readOnce("looking for the shards that are left") { connection in
             try connection.all(
                 """
@@ -169,7 +169,7 @@ extension SQLStore {
                     AND s.wave <= (SELECT coalesce(max(w.number), 0) FROM campaign_wave AS w
                                    WHERE w.campaign_id = ?1 AND w.begun_at IS NOT NULL)
                 ORDER BY s.number
-                """, campaign.row, environment
+                """, campaign.row, channel
             ) {
                 ShardRange(
                     number: Int($0.integer()), wave: Int($0.integer()), cursor: $0.integer(), last: $0.integer(),
@@ -178,10 +178,10 @@ extension SQLStore {
         }
     }
 
-    package func environments(of campaign: CampaignKey) throws -> Set<PushEnvironment> {
+    package func channels(of campaign: CampaignKey) throws -> Set<Channel> {
         try read("looking for what is left of a campaign") { connection in
             Set(
-                try PushEnvironment.allCases.filter { environment in
+                try Channel.allCases.filter { channel in
                     try connection.exists(
                         """
                         SELECT 1 WHERE EXISTS (
@@ -189,7 +189,7 @@ extension SQLStore {
                                 WHERE s.campaign_id = ?1 AND s.environment = ?2 AND \(RunTable.isOpen))
                             OR EXISTS (SELECT 1 FROM delivery \(connection.dialect.indexed(by: "delivery_retry"))
                                        WHERE campaign_id = ?1 AND environment = ?2 AND state = 3)
-                        """, campaign.row, environment)
+                        """, campaign.row, channel)
                 })
         }
     }

@@ -207,7 +207,7 @@ package enum DeliveryBatchTable {
     ///
     /// - Returns: the number of devices taken; 0 where the batch is gone.
     package static func remind(
-        _ devices: [Int64: PushEnvironment], ofBatchUpTo last: Int64, of campaign: CampaignKey, at now: Timestamp,
+        _ devices: [Int64: Channel], ofBatchUpTo last: Int64, of campaign: CampaignKey, at now: Timestamp,
         _ connection: some SQLConnection
     ) throws -> Int64 {
         let found = try connection.first(
@@ -219,7 +219,7 @@ package enum DeliveryBatchTable {
         var packer = DeliveryPacker()
         var taken: Int64 = 0
         for entry in try takeEntries(of: batch, campaign, connection) {
-            guard entry.outcome == .accepted, let environment = devices[entry.device] else {
+            guard entry.outcome == .accepted, let channel = devices[entry.device] else {
                 unsafe batch.telephones.withUnsafeBytes { telephones in
                     unsafe packer.append(
                         entry.device, entry.outcome,
@@ -235,7 +235,7 @@ package enum DeliveryBatchTable {
                 VALUES (?1, ?2, 3, ?3, ?4, ?5, ?6, ?5, ?7,
                     CASE WHEN EXISTS (SELECT 1 FROM delivery_upgrade WHERE campaign_id = ?1 AND device_id = ?2)
                         THEN 1 ELSE 0 END)
-                """, campaign.row, entry.device, entry.outcome.attempts, batch.telephone(of: entry), now, environment,
+                """, campaign.row, entry.device, entry.outcome.attempts, batch.telephone(of: entry), now, channel,
                 RequeueReasons([.untried, .reminder]))
             try connection.run(
                 "DELETE FROM delivery_upgrade WHERE campaign_id = ? AND device_id = ?", campaign.row, entry.device)

@@ -120,9 +120,9 @@ package struct DeliveryList<Connection: SQLConnection> {
             found += try packed(filter, window, limit: limit)
         default: break
         }
-        for environment in PushEnvironment.allCases {
-            let rests = rests.filter { $0.environment == environment }
-            if !rests.isEmpty { found += try unreached(window, limit: limit, in: rests, environment) }
+        for channel in Channel.allCases {
+            let rests = rests.filter { $0.channel == channel }
+            if !rests.isEmpty { found += try unreached(window, limit: limit, in: rests, channel) }
         }
         return found.sorted { $0.device < $1.device }.prefix(limit).map(\.shown)
     }
@@ -181,7 +181,7 @@ package struct DeliveryList<Connection: SQLConnection> {
         var after: Int64
         var last: Int64
         var wave: Int
-        var environment: PushEnvironment
+        var channel: Channel
     }
 
     /// The parts of the audience without an outcome, as far as the filter includes them.
@@ -196,19 +196,19 @@ package struct DeliveryList<Connection: SQLConnection> {
                 """, campaign.row, after
             ) {
                 Rest(
-                    after: $0.integer(), last: $0.integer(), wave: Int($0.integer()), environment: $0.environment())
+                    after: $0.integer(), last: $0.integer(), wave: Int($0.integer()), channel: $0.channel())
             }
         }
         let last = try connection.integer("SELECT max(id) FROM device") ?? 0
-        return PushEnvironment.allCases.map {
-            Rest(after: 0, last: min(leftLast ?? last, last), wave: 0, environment: $0)
+        return Channel.allCases.map {
+            Rest(after: 0, last: min(leftLast ?? last, last), wave: 0, channel: $0)
         }
     }
 
     /// Devices of the audience without an outcome. For a campaign whose requirement was withdrawn, a device that has moved
     /// to the other environment since may be missing, as one that was removed is.
     private func unreached(
-        _ window: ClosedRange<Int64>, limit: Int, in rests: [Rest], _ environment: PushEnvironment
+        _ window: ClosedRange<Int64>, limit: Int, in rests: [Rest], _ channel: Channel
     ) throws -> [Delivery] {
         guard let first = rests.map(\.after).min(), let last = rests.map(\.last).max() else { return [] }
         // Each wave has cursors of its own: their ranges overlap, and are read as one.
@@ -220,7 +220,7 @@ package struct DeliveryList<Connection: SQLConnection> {
             let step = max(limit, 500)
             while found.count < limit {
                 let devices = try connection.all(
-                    withoutRow(of: environment), position, min(last, window.upperBound), app, campaign.row, step
+                    withoutRow(of: channel), position, min(last, window.upperBound), app, campaign.row, step
                 ) {
                     unreached($0.integer(), $0.text(), $0.optionalText())
                 }
@@ -249,13 +249,13 @@ package struct DeliveryList<Connection: SQLConnection> {
     }
 
     /// The devices of an environment that a campaign has no row for, by a range of ids, the app and the campaign.
-    private func withoutRow(of environment: PushEnvironment) -> SQL {
+    private func withoutRow(of channel: Channel) -> SQL {
         let dialect = connection.dialect
-        let index = environment == .production ? dialect.notIndexed : dialect.indexed(by: "device_sandbox")
+        let index = channel == .production ? dialect.notIndexed : dialect.indexed(by: "device_sandbox")
         return """
             SELECT v.id, v.token, v.telephone FROM device AS v \(index)
             WHERE v.id > ? AND v.id <= ? AND v.app_id = ? AND v.removed_at IS NULL
-                AND \(ListedDevice.plannedEnvironment) = \(environment.rawValue)
+                AND \(ListedDevice.plannedEnvironment) = \(channel.rawValue)
                 AND NOT EXISTS (SELECT 1 FROM delivery AS d WHERE d.campaign_id = ? AND d.device_id = v.id)
             ORDER BY v.id LIMIT ?
             """
@@ -282,7 +282,7 @@ package struct DeliveryList<Connection: SQLConnection> {
                 """
                 SELECT 1 FROM shard WHERE campaign_id = ?1 AND cursor < ?2 AND last >= ?2 AND wave IN (?3, ?5)
                     AND environment = ?4
-                """, campaign.row, device.id, wave, device.environment, draw.map { $0.plan.count - 1 } ?? 0)
+                """, campaign.row, device.id, wave, device.channel, draw.map { $0.plan.count - 1 } ?? 0)
             guard isListed else { return nil }
         }
         return unreached(device.id, device.token, device.telephone)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package import RelayStore
+package import RelayEngine
+import RelayStore
 
 /// A device that a question about deliveries is about.
 package struct ListedDevice: Sendable {
@@ -9,7 +10,7 @@ package struct ListedDevice: Sendable {
     package var telephone: String?
     package var isRemoved: Bool
     /// The environment under which the shards of its app's campaign have it.
-    package var environment: PushEnvironment
+    package var channel: Channel
 
     /// The environment under which the shards of the app's campaign have a device.
     package static let plannedEnvironment: SQL = "coalesce(planned_environment, environment)"
@@ -34,7 +35,7 @@ extension ListedDevice: Selection {
     package static func read(_ row: inout Columns<some SQLRow>) -> ListedDevice {
         ListedDevice(
             id: row.integer(), app: row.integer(), token: row.text(), telephone: row.optionalText(),
-            isRemoved: !row.isNull(), environment: row.environment())
+            isRemoved: !row.isNull(), channel: row.channel())
     }
 }
 
