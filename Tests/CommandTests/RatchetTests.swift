@@ -36,9 +36,9 @@ import Testing
             "files that name a reason to wait: the gate's", 32,
             .files(#"GateVerdict|GateQuestion|\bisGated\b|\bgate\b"#)),
         Ratchet("files that name a stored flag: requiredFrom", 18, .files("requiredFrom|required_from|required-from")),
-        Ratchet("files that name a push service: FCM, its stand-in with it", 60, .files("(?i)fcm")),
+        Ratchet("files that name a push service: FCM, its stand-in with it", 58, .files("(?i)fcm")),
         Ratchet(
-            "files that know that there are two environments", 16, .files(#"\bChannel\.Environment\b|\.sandbox\b"#)),
+            "files that know that there are two environments", 14, .files(#"\bChannel\.Environment\b|\.sandbox\b"#)),
     ]
 
     // MARK: Depth: deciding in the wrong place

@@ -30,7 +30,8 @@ import UpgradeRules
 
     @Test func everyReasonOfAPushIsExplained() throws {
         let told = try Self.names("Push reasons", column: 0)
-        let known = APNsProvider.reasons.union(FCMProvider.reasons).union(FilterReason.allCases.map(\.rawValue))
+        let known = APNsProvider.reasons.union(FCMProvider.reasons).union([MissingProvider.reason])
+            .union(FilterReason.allCases.map(\.rawValue))
         // "HTTP 418" and its like: an answer without a known reason.
         #expect(Set(told).subtracting(["HTTP"]) == known)
         #expect(told.contains("HTTP"))

@@ -83,6 +83,33 @@ struct DeviceFieldsTests {
         #expect(try readings("{\"token\":\"\(String(repeating: "x", count: 4097))\"}", .android) == (nil, nil))
     }
 
+    @Test("An iPhone's token of FCM keeps its case, and is a token by its colon")
+    func iPhonesByFCM() throws {
+        let (plain, full) = try readings(#"{"token":"aB9:c_-!~","environment":"sandbox"}"#, .ios)
+        #expect(plain?.token == "aB9:c_-!~" && plain == full)
+        var batch = RegistrationBatch(app: AppKey(app: "com.example.app", platform: .ios))
+        for token in ["FFee", "aB9:c_-!~"] {
+            let line = Array(#"{"token":"\#(token)","environment":"sandbox"}"#.utf8)
+            #expect(DeviceFields.readPlain(line, in: 0..<line.count, into: &batch))
+        }
+        #expect(batch.rows.map(\.channel) == [.sandbox, Channel(.fcm, .sandbox, on: .ios)])
+        #expect(try readings(#"{"token":"a b:c"}"#, .ios) == (nil, nil))
+        #expect(try readings("{\"token\":\":\(String(repeating: "x", count: 4096))\"}", .ios) == (nil, nil))
+    }
+
+    @Test(
+        "A provider that is named is the token's own",
+        arguments: [
+            ("ff", Platform.ios, "apns", true), ("ff", .ios, "APNS", true), ("ff", .ios, "fcm", false),
+            ("a:b", .ios, "fcm", true), ("a:b", .ios, "apns", false), ("a:b", .android, "fcm", true),
+            ("ff", .android, "apns", false), ("ff", .ios, "hms", false),
+        ])
+    func provider(token: String, platform: Platform, name: String, isTaken: Bool) throws {
+        let (plain, full) = try readings(#"{"token":"\#(token)","provider":"\#(name)"}"#, platform)
+        #expect(plain == nil, "it is for the full reader")
+        #expect((full != nil) == isTaken)
+    }
+
     @Test(
         "What is refused does not take the short way",
         arguments: [

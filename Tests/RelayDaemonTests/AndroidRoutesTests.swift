@@ -59,24 +59,26 @@ import UpgradeRules
         let routes = try routes()
         #expect(routes.map(\.app.app) == ["a", "b"] && routes.allSatisfy { $0.app.platform == .android })
         let route = try #require(routes.first)
-        #expect(route.provider.name == "FCM")
-        #expect(route.production.origin.authority == "fcm.googleapis.com" && route.production == route.sandbox)
-        #expect(route.production.connection.maximumStreams == 100)
+        #expect(route.main.provider.name == "FCM")
+        #expect(
+            route.service(.production).pool.origin.authority == "fcm.googleapis.com"
+                && route.service(.production).pool == route.service(.sandbox).pool)
+        #expect(route.service(.production).pool.connection.maximumStreams == 100)
         #expect(route.pace?.ratePerSecond == 5 && route.waves?.count == 2)
         #expect(
-            route.provider.quota
+            route.main.provider.quota
                 == QuotaLimit(project: "FCM/example-project", perMinute: 600_000, avoidsQuarterHours: true))
     }
 
     @Test func `Apps of one key file share its tokens, across reloads too`() throws {
         let (old, new) = (try routes(), try routes())
-        #expect(old[0].provider.credential == old[1].provider.credential)
+        #expect(old[0].main.provider.credential == old[1].main.provider.credential)
         #expect(old[0] == new[0], "a reload that changes nothing")
         try write("k2")
         let other = try routes()
-        #expect(other[0].provider.credential != old[0].provider.credential)
+        #expect(other[0].main.provider.credential != old[0].main.provider.credential)
         #expect(other[0] != old[0])
-        #expect(try routes("project: \"other-project\"")[0].provider.identity != other[0].provider.identity)
+        #expect(try routes("project: \"other-project\"")[0].main.provider.identity != other[0].main.provider.identity)
     }
 
     /// A route that counts as the same after a reload keeps the old words.
@@ -94,7 +96,7 @@ import UpgradeRules
     @Test func `The push's priority is FCM's`() throws {
         let payload = UpgradePayload(type: "t", alert: "a", downloadURL: "u")
         for (priority, word) in [(10, "high"), (5, "normal"), (1, "normal")] {
-            let body = try routes(push: "priority: \(priority)")[0].provider.sample(
+            let body = try routes(push: "priority: \(priority)")[0].main.provider.sample(
                 payload, telephone: "1", timeToLive: .zero
             ).body
             #expect(String(decoding: body, as: UTF8.self).contains(#""priority":"\#(word)""#))

@@ -62,7 +62,7 @@ import UpgradeRules
     @Test func `Its end is warned of for thirty days and is a fault from then on`() throws {
         try write(try files.issue())
         let routes = try routes()
-        let certificate = try #require((routes.values.first?.provider as? APNsProvider)?.certificate)
+        let certificate = try #require((routes.values.first?.main.provider as? APNsProvider)?.certificate)
         let end = certificate.term.notAfter
         let watch = CertificateWatch(log: log())
         watch.take(routes, at: end - Self.day * 100)
@@ -87,7 +87,7 @@ import UpgradeRules
     @Test func `The log has it at the start, with each reload, and once a day`() throws {
         try write(try files.issue())
         let routes = try routes()
-        let end = try #require((routes.values.first?.provider as? APNsProvider)?.certificate).term.notAfter
+        let end = try #require((routes.values.first?.main.provider as? APNsProvider)?.certificate).term.notAfter
         let watch = CertificateWatch(log: log())
         let start = end - Self.day * 10
         let soon = "warning the certificate for pushes ends soon: make a new one"
@@ -113,12 +113,13 @@ import UpgradeRules
         try write(try files.issue())
         let first = try #require(try routes().values.first)
         let same = try #require(try routes().values.first)
-        #expect(first == same && first.production.dialer.clientIdentity != nil)
-        #expect(first.sandbox.dialer.clientIdentity == first.production.dialer.clientIdentity)
+        #expect(first == same && first.service(.production).pool.dialer.clientIdentity != nil)
+        #expect(
+            first.service(.sandbox).pool.dialer.clientIdentity == first.service(.production).pool.dialer.clientIdentity)
         try write(try files.issue())
         let other = try #require(try routes().values.first)
-        #expect(other != first && other.provider.credential != first.provider.credential)
-        #expect(other.provider.identity != first.provider.identity)
+        #expect(other != first && other.main.provider.credential != first.main.provider.credential)
+        #expect(other.main.provider.identity != first.main.provider.identity)
     }
 
     @Test func `Where keys sign there is no certificate, and the sandbox may have a key of its own`() throws {
@@ -130,10 +131,10 @@ import UpgradeRules
                 ).values.first)
         }
         let one = try keys("")
-        #expect(one.provider(for: .sandbox).credential == one.provider(for: .production).credential)
-        #expect(one.production.dialer.clientIdentity == nil)
+        #expect(one.service(.sandbox).provider.credential == one.service(.production).provider.credential)
+        #expect(one.service(.production).pool.dialer.clientIdentity == nil)
         let two = try keys(#", sandboxKey: { keyId: "KEY7654321", key: { file: "\#(files.folder)/b.p8" } }"#)
-        #expect(two.provider(for: .sandbox).credential != two.provider(for: .production).credential)
+        #expect(two.service(.sandbox).provider.credential != two.service(.production).provider.credential)
         #expect(two != one)
         let watch = CertificateWatch(log: log())
         let now = Timestamp(seconds: 1_800_000_000)

@@ -71,8 +71,14 @@ import UpgradeRules
         return app
     }()
 
+    private static let both = {
+        var app = apns
+        app.fcm = fcm.fcm
+        return app
+    }()
+
     private static let answers:
-        [(app: AppConfiguration, TestPushResult.State, reason: String?, Channel.Environment, OnlineFinding.Result)] = [
+        [(app: AppConfiguration, TestPushResult.State, reason: String?, Channel, OnlineFinding.Result)] = [
             (apns, .rejected, "BadDeviceToken", .production, .good),
             (apns, .unregistered, "Unregistered", .sandbox, .good),
             (apns, .rejected, "DeviceTokenNotForTopic", .production, .failed),
@@ -90,14 +96,19 @@ import UpgradeRules
             (fcm, .failed, "INVALID_ARGUMENT", .production, .failed),
             (fcm, .rejected, "SENDER_ID_MISMATCH", .production, .failed),
             (fcm, .accepted, nil, .production, .failed),
+            // The same app has both, and each answer is judged as its service's.
+            (both, .rejected, "BadDeviceToken", .production, .good),
+            (both, .rejected, "INVALID_ARGUMENT", .production, .failed),
+            (both, .rejected, "INVALID_ARGUMENT", Channel(.fcm, on: .ios), .good),
+            (both, .rejected, "BadDeviceToken", Channel(.fcm, on: .ios), .failed),
         ]
 
     @Test(arguments: answers.indices) func `Only an answer about the token proves all the rest`(number: Int) {
-        let (app, state, reason, environment, expected) = Self.answers[number]
+        let (app, state, reason, channel, expected) = Self.answers[number]
         var result = TestPushResult(state: state, pushID: "1", server: "https://push")
         result.reason = reason
         result.remedy = "do this"
-        let finding = OnlineCheck.finding(of: result, app, environment, at: "field")
+        let finding = OnlineCheck.finding(of: result, app, channel, at: "field")
         #expect(finding.result == expected)
         #expect(finding.answer.contains("https://push"))
         #expect((finding.remedy == nil) == (expected == .good))

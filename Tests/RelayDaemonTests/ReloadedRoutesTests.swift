@@ -44,7 +44,7 @@ import UpgradeRules
             log: Log(minimum: .error) { _, _, _ in },
             clock: { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) })
         let routes = try builder.routes(for: ConfigurationFile.parse(Array(text.utf8), path: "test"))
-        return try #require(routes.first).provider
+        return try #require(routes.first).main.provider
     }
 
     /// Signs as a batch of pushes does.

@@ -23,17 +23,20 @@ struct PostgresPlanTests {
 
     private static let batches = [
         Hot(
-            statement: BatchReader.production, types: "text, text, bigint, bigint, bigint",
+            statement: BatchReader.batches[0], types: "text, text, bigint, bigint, bigint",
             has: ["Index Scan using device_pkey"], hasNot: ["Sort"]),
         Hot(
-            statement: BatchReader.sandbox, types: "text, text, bigint, bigint, bigint",
+            statement: BatchReader.batches[1], types: "text, text, bigint, bigint, bigint",
             has: ["Index Scan using device_sandbox"], hasNot: ["Sort"]),
         Hot(
-            statement: BatchReader.productionWithoutRows, types: "text, text, bigint, bigint, bigint, bigint",
+            statement: BatchReader.batchesWithoutRows[0], types: "text, text, bigint, bigint, bigint, bigint",
             has: ["Index Scan using device_pkey", "delivery_pkey"]),
         Hot(
-            statement: BatchReader.sandboxWithoutRows, types: "text, text, bigint, bigint, bigint, bigint",
+            statement: BatchReader.batchesWithoutRows[1], types: "text, text, bigint, bigint, bigint, bigint",
             has: ["using device_sandbox", "delivery_pkey"]),
+        Hot(
+            statement: BatchReader.batches[2], types: "text, text, bigint, bigint, bigint",
+            has: ["Index Scan using device_channel_2"], hasNot: ["Sort"]),
         Hot(
             statement: BatchReader.dueRetries, types: "bigint, bigint, bigint, bigint",
             has: ["Index Scan using delivery_retry", "Index Cond: (id = delivery.device_id)", "campaign_pkey"]),

@@ -44,7 +44,9 @@ struct PostgresSchemaTests {
                 + "24 dead tokens in their order, events of apps,25 versions seen lately,26 who wants a campaign at any hour,"
                 + "27 messages in several languages,28 countries of devices,29 who did what, sessions of browsers,30 several relays,"
                 + "31 what strangers may do,32 which store it is and how far,33 which of a wave's pushes are tried again,"
-                + "34 events of campaigns, by the relay")
+                + "34 events of campaigns, by the relay,"
+                + "35 channels of devices"
+        )
         #expect(
             try connection.value("SELECT string_agg(name || ' ' || schema_version, ',') FROM release")
                 == "1.0 \(Self.newest)")

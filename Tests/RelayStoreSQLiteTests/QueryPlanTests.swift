@@ -46,6 +46,9 @@ struct QueryPlanTests {
             for withoutRows in [false, true] {
                 #expect(try plan(.production, withoutRows).first == Self.byRowid.first)
                 #expect(try plan(.sandbox, withoutRows).first == Self.bySandbox.first)
+                #expect(
+                    try plan(Channel(.fcm, on: .ios), withoutRows).first
+                        == "SEARCH device USING INDEX device_channel_2 (app_id=? AND rowid>? AND rowid<?)")
             }
         }
     }
@@ -72,7 +75,7 @@ struct QueryPlanTests {
                     "SCALAR SUBQUERY 1", "SEARCH n USING INTEGER PRIMARY KEY (rowid=?)",
                 ])
             #expect(
-                try plan("SELECT d.id \(AudienceSQL.sandbox(.sqlite)) ORDER BY d.app_id, d.id")
+                try plan("SELECT d.id \(AudienceSQL.devices(of: .sandbox, .sqlite)) ORDER BY d.app_id, d.id")
                     == ["SEARCH d USING INDEX device_sandbox (app_id=? AND rowid>?)"])
             #expect(
                 try plan(MovedDevices.page(.sqlite))

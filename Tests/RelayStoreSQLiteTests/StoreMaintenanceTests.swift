@@ -133,7 +133,7 @@ struct StoreMaintenanceTests {
                 """
                 INSERT INTO shard (campaign_id, number, cursor, last, remaining, environment) VALUES (1, 1, 0, 4, 0, 0),
                     (1, 2, 2, 9, 0, 1)
-                """, "shards of campaigns", "both environments pack"
+                """, "shards of campaigns", "two channels pack"
             ),
             (
                 "UPDATE campaign SET upgraded_push = 1, upgraded_both = 1", "adoption of campaigns",

@@ -12,7 +12,7 @@ struct AudiencePlanTests {
         let sandboxIn: [Int64: Int64] = [0: 7, 10: 10, 20: 5, 30: 1]
         let plan = AudiencePlan(
             size: 10, all: [0, 10, 20, 30].map { Shard(after: $0, last: $0 + 10, devices: 10) },
-            sandbox: [Shard(after: 0, last: 31, devices: 23, channel: .sandbox)]
+            others: [Shard(after: 0, last: 31, devices: 23, channel: .sandbox)]
         ) { sandboxIn[$0.after] ?? 0 }
         #expect(
             plan.shards == [

@@ -52,7 +52,7 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
         + leftovers
         + deliveries + erasing
         + tokens + providerTokens + sessions
-        + inForce + withdrawing + gates + hostile + maintenance + outbox + events + waves + channels + moved
+        + inForce + withdrawing + gates + hostile + maintenance + outbox + events + waves + channels + providers + moved
         + adoption + versionShares + blocks + rounds + evidence + audit + confirming + together
 }
 

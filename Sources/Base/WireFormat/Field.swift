@@ -28,7 +28,7 @@ package enum Field: String, Sendable {
     case versions, countedAt, seenSince, seen, retireBelow, share, orOlder, orOlderShare, belowSince
     case alreadyCurrent, toldAtLogin, reachedBy, push, login, both, unknown
     // Deliveries and devices.
-    case tokens, apnsId, attempts, nextAttemptAt, environment, registeredAt, retiredAt
+    case tokens, apnsId, attempts, nextAttemptAt, environment, provider, registeredAt, retiredAt
     case replaces, replaced, since, deadSince, seenAt, stored, new, updated, unchanged, versionsKept, refusedCount,
         refused, line
     // One user, explained.

@@ -31,6 +31,8 @@ static const char steps[] = {
 #embed "postgres/33-waves-retrying.sql"
     , 0,
 #embed "postgres/34-campaign-events.sql"
+    , 0,
+#embed "postgres/35-channels.sql"
     , 0
 };
 

@@ -71,6 +71,8 @@ static const char steps[] = {
 #embed "schema/33-waves-retrying.sql"
     , 0,
 #embed "schema/34-campaign-events.sql"
+    , 0,
+#embed "schema/35-channels.sql"
     , 0
 };
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import HTTP2
-package import PushProviders
+import PushProviders
 package import RelayEngine
 package import RelayStore
 package import UpgradeRules
@@ -8,11 +7,8 @@ package import UpgradeRules
 /// One app's way to its users, made from the configuration and ready to use.
 package struct AppRoute: Sendable, Equatable {
     package var app: AppKey
-    package var provider: any PushProvider
-    /// The sandbox's, where it has a credential of its own. Default nil: the same.
-    package var sandboxProvider: (any PushProvider)?
-    package var production: PoolConfiguration
-    package var sandbox: PoolConfiguration
+    /// The push service of each channel that its devices may have. There is one at least, where it is used.
+    package var channels: [Channel: ChannelRoute]
     /// `page.type` of the payload.
     package var pushType: String
     /// The words that the phone shows; their body where the bump brings no message.
@@ -20,7 +16,7 @@ package struct AppRoute: Sendable, Equatable {
     /// Used where the bump brings no URL.
     package var downloadURL: String?
     package var timeToLive: Duration
-    /// Whether a token that its environment calls bad is tried once in the other one. Default no.
+    /// Whether a token that its environment calls bad is tried once in the other one, where the provider has two. Default no.
     package var triesOtherEnvironment = false
     /// How fast its pushes may go out. Default as fast as they can.
     package var pace: Pace?
@@ -36,13 +32,11 @@ package struct AppRoute: Sendable, Equatable {
     package var secretsNeedRestart = true
 
     package init(
-        app: AppKey, provider: any PushProvider, production: PoolConfiguration, sandbox: PoolConfiguration,
-        pushType: String, words: PushWords, downloadURL: String?, timeToLive: Duration
+        app: AppKey, channels: [Channel: ChannelRoute], pushType: String, words: PushWords, downloadURL: String?,
+        timeToLive: Duration
     ) {
         self.app = app
-        self.provider = provider
-        self.production = production
-        self.sandbox = sandbox
+        self.channels = channels
         self.pushType = pushType
         self.words = words
         self.downloadURL = downloadURL
@@ -68,18 +62,44 @@ package struct AppRoute: Sendable, Equatable {
 
     /// Whether the same connections serve both.
     package func reaches(as other: AppRoute) -> Bool {
-        Channel.allCases.allSatisfy { channel in
-            provider(for: channel).identity == other.provider(for: channel).identity
-                && pool(for: channel) == other.pool(for: channel)
+        channels.count == other.channels.count
+            && channels.allSatisfy { channel, own in other.channels[channel].map(own.reaches) ?? false }
+    }
+
+    /// The push service of a channel; one that refuses each push, where the configuration has none.
+    package func service(_ channel: Channel) -> ChannelRoute {
+        channels[channel] ?? ChannelRoute(MissingProvider(channel.provider(on: app.platform)), main.pool)
+    }
+
+    /// Those that are configured, the main one first.
+    package var inOrder: [(channel: Channel, service: ChannelRoute)] {
+        channels.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
+    /// The push service of the first channel.
+    package var main: ChannelRoute {
+        guard let first = channels.min(by: { $0.key < $1.key }) else { preconditionFailure("\(app) has no channel") }
+        return first.value
+    }
+
+    /// Each quota that its pushes count towards.
+    var quotas: [QuotaLimit] {
+        inOrder.compactMap { $0.service.provider.quota }.reduce(into: []) { all, quota in
+            if !all.contains(where: { $0.project == quota.project }) { all.append(quota) }
         }
     }
 
-    /// The provider for pushes to one environment. The two differ in their credentials at most.
-    package func provider(for channel: Channel) -> any PushProvider {
-        switch channel.environment {
-        case .production: provider
-        case .sandbox: sandboxProvider ?? provider
-        }
+    /// Whether a token that a channel's service calls bad is tried once in the other environment.
+    func triesOtherEnvironment(of channel: Channel) -> Bool {
+        triesOtherEnvironment && service(channel).provider.hasSandbox
+    }
+
+    /// Checks whether every provider can send the payload.
+    ///
+    /// - Parameter longestTelephone: bytes kept free for one, in JSON.
+    /// - Throws: `PayloadError`.
+    package func check(_ payload: UpgradePayload, longestTelephone: Int) throws {
+        for (_, service) in inOrder { try service.provider.check(payload, longestTelephone: longestTelephone) }
     }
 
     /// - Parameter target: nil: the app takes the push whatever version it runs.
@@ -107,12 +127,5 @@ package struct AppRoute: Sendable, Equatable {
         var place = SendingPlace(app: app.app, section: section, server: server, campaign: campaign, now: now)
         place.secretsNeedRestart = secretsNeedRestart
         return place
-    }
-
-    package func pool(for channel: Channel) -> PoolConfiguration {
-        switch channel.environment {
-        case .production: production
-        case .sandbox: sandbox
-        }
     }
 }

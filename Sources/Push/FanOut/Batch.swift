@@ -47,8 +47,8 @@ final class Batch {
     /// The batch's commits for the ledger.
     var commits: [LedgerCommit] { settled.map { [$0] + (recalled.map { [$0] } ?? []) } ?? [] }
 
-    /// Whether devices are handed over to the app's other service.
-    private(set) var handsOver = false
+    /// The channels of devices that are handed over to another of the app's services.
+    private(set) var handedTo: Set<Channel> = []
 
     /// Pushes on their way.
     var pushCount: Int { requests?.batch.count ?? 0 }
@@ -91,7 +91,7 @@ final class Batch {
         self.service = service
         self.source = source
         self.tag = tag
-        let (provider, payload, filter) = (run.route.provider, run.payload, run.filter)
+        let (provider, payload, filter) = (service.provider, run.payload, run.filter)
         let channel = service.key.channel
         rows.removeAll(keepingCapacity: true)
         targets.removeAll(keepingCapacity: true)
@@ -111,7 +111,7 @@ final class Batch {
                 ledgerRow.reason = "NotSent"
                 ledgerRow.nextAttemptAt = now
                 ledgerRow.channel = row.channel
-                handsOver = true
+                handedTo.insert(row.channel)
             } else if source == .retries, !run.hasBegun(row, in: devices) {
                 ledgerRow.state = .retrying
                 ledgerRow.reason = "NotSent"
@@ -151,8 +151,7 @@ final class Batch {
     ///
     /// - Returns: the requests to send; nil where no token was bad.
     func makeSecondTries(with template: PushTemplate) -> RequestBatch? {
-        guard secondTries == nil, let run, let requests else { return nil }
-        let provider = run.route.provider
+        guard secondTries == nil, let run, let provider = service?.provider, let requests else { return nil }
         let bad = provider.badTokens(in: requests.batch)
         guard !bad.isEmpty else { return nil }
         let batch = RequestBatch(
@@ -166,8 +165,8 @@ final class Batch {
 
     /// Whether one of its answers wants a pause of the credential.
     var wantsPause: Bool {
-        guard let run, let requests else { return false }
-        return run.route.provider.wantsPause(requests.batch)
+        guard let provider = service?.provider, let requests else { return false }
+        return provider.wantsPause(requests.batch)
     }
 
     // MARK: After sending
@@ -259,8 +258,8 @@ final class Batch {
     }
 
     func count(into tally: inout PushTally) {
-        guard let run else { return }
-        tally.add(rows, reasons: run.route.provider.knownReasons)
+        guard let service else { return }
+        tally.add(rows, reasons: service.provider.knownReasons)
     }
 
     /// Frees the lanes' memory, keeps the batch's own.
@@ -277,6 +276,6 @@ final class Batch {
         template = nil
         run = nil
         service = nil
-        handsOver = false
+        handedTo.removeAll(keepingCapacity: true)
     }
 }

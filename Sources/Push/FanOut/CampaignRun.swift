@@ -65,7 +65,7 @@ final class CampaignRun {
         services.sort { $0.key.channel < $1.key.channel }
     }
 
-    func sends(for project: String) -> Bool { route.provider.quota?.project == project }
+    func sends(for project: String) -> Bool { route.quotas.contains { $0.project == project } }
 
     func service(_ channel: Channel) -> PushService? {
         services.first { $0.key.channel == channel }

@@ -247,20 +247,21 @@ extension Dispatcher {
             }
             service.machine.ended(end, campaign: run.record.key.row, at: now)
             settleUse(of: service, end, at: now.tick)
-            if batch.handsOver, batch.settled != nil { handOver(run, from: service, at: now) }
+            if batch.settled != nil {
+                for channel in batch.handedTo.sorted() { handOver(run, to: channel, at: now) }
+            }
             if run.lifecycle.isStopped { forget(run) }
         }
         giveBack(batch)
     }
 
-    /// Makes devices that now belong to the app's other service due there. A campaign that is no longer sent hands over nothing:
+    /// Makes devices that now belong to another of the app's services due there. A campaign that is no longer sent hands over nothing:
     /// the next one may have begun there, and its rows in the store are found when it goes on.
-    private mutating func handOver(_ run: CampaignRun, from service: PushService, at now: Moment) {
+    private mutating func handOver(_ run: CampaignRun, to channel: Channel, at now: Moment) {
         guard run.lifecycle.isSending else { return }
-        let other = service.key.channel.other
-        if let known = run.service(other) { return known.machine.handedOver(at: now.wall) }
+        if let known = run.service(channel) { return known.machine.handedOver(at: now.wall) }
         do {
-            try begin(run, at: other, keepsRamp: false, now)
+            try begin(run, at: channel, keepsRamp: false, now)
         } catch {
             // The next look begins the campaign anew, with all services that it has something for.
             noteStore(error)

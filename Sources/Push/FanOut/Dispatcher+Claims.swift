@@ -40,7 +40,7 @@ extension Dispatcher {
     mutating func claim(
         _ record: CampaignRecord, _ route: AppRoute, at now: Moment, surelyPast: Timestamp
     ) throws {
-        let project = route.provider.quota?.project
+        let project = route.quotas.first?.project
         guard let lease = try store.claimRun(record.key, project: project) else {
             // The campaign was just stopped, or another relay was faster, or another relay sends for the project and has yet to
             // claim this campaign.

@@ -63,7 +63,10 @@ extension Dispatcher {
         service.withdraw()
         log(
             .error, "nothing is sent to one of the app's push services",
-            [("campaign", run.record.id), ("environment", service.key.channel.environment.name), ("reason", reason)])
+            [
+                ("campaign", run.record.id), ("environment", service.key.channel.label(on: run.record.app.platform)),
+                ("reason", reason),
+            ])
     }
 
     /// Why nothing can be sent to a service, before anything was.
@@ -82,7 +85,8 @@ extension Dispatcher {
         let channel = service.key.channel
         let remembered = run.unjudged[channel] ?? UnjudgedRefusals()
         let actions = settlement.weigh(
-            trust, isSending: run.lifecycle.isSending, triesOtherEnvironment: run.route.triesOtherEnvironment,
+            trust, isSending: run.lifecycle.isSending,
+            triesOtherEnvironment: run.route.triesOtherEnvironment(of: channel),
             deniedUntil: deniedUntil, remembered: remembered.refusals)
         for action in actions {
             switch action {

@@ -28,6 +28,7 @@ extension Dispatcher {
         work.tallies = tallies
         work.lastLook = lastLook
         work.apps = Array(routes.keys)
+        work.channels = routes.mapValues { $0.channels.keys.sorted() }
         for run in runs.values { work.requestsOut[run.record.app, default: 0] += run.pushesOut }
         var texts = faults.texts
         for (key, service) in services {

@@ -50,16 +50,17 @@ extension Dispatcher {
 
     /// The lowest limit that one of the project's apps is configured with: they share it.
     private func perMinute(of limit: QuotaLimit) -> Int {
-        routes.values.compactMap(\.provider.quota).filter { $0.project == limit.project }.map(\.perMinute).min()
+        routes.values.flatMap(\.quotas).filter { $0.project == limit.project }.map(\.perMinute).min()
             ?? limit.perMinute
     }
 
     /// Routes have changed.
     mutating func changeQuotas(at now: MonotonicTime) {
         for route in routes.values {
-            guard let limit = route.provider.quota else { continue }
-            let perMinute = perMinute(of: limit)
-            quotas[limit.project]?.change(perMinute: perMinute, at: now)
+            for limit in route.quotas {
+                let perMinute = perMinute(of: limit)
+                quotas[limit.project]?.change(perMinute: perMinute, at: now)
+            }
         }
     }
 

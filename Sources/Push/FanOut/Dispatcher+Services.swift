@@ -36,7 +36,7 @@ extension Dispatcher {
         let run = runs.values.first { run in
             run.services.contains { $0 === service } && service.machine.progress(of: run.record.key.row) != nil
         }
-        return [("app", service.key.app.app), ("environment", service.key.channel.environment.name)]
+        return [("app", service.key.app.app), ("environment", service.key.channel.label(on: service.key.app.platform))]
             + (run.map { [("campaign", $0.record.id)] } ?? [])
     }
 
@@ -62,7 +62,10 @@ extension Dispatcher {
         case .failing(let error, let attempts):
             // A pool that sends nothing dials no more, and so would never report that the fault is over.
             guard isUsed(service) else { return }
-            let place = service.key.channel == .sandbox ? "the push service's sandbox" : "the push service"
+            let place =
+                service.key.channel == .sandbox
+                ? "the push service's sandbox"
+                : service.key.channel.isBeside ? service.providerName : "the push service"
             let text = "cannot reach \(place): \(error); it is dialled again by itself, after 75 s at the most"
             _ = faults.set(connectionPart(service), text)
             if service.machine.connectionFailed(error) {
@@ -136,7 +139,8 @@ extension Dispatcher {
     ///
     /// - Returns: whether the batch is on its way again.
     mutating func sendSecondTries(_ batch: Batch) -> Bool {
-        guard let run = batch.run, let service = batch.service, run.route.triesOtherEnvironment,
+        guard let run = batch.run, let service = batch.service,
+            run.route.triesOtherEnvironment(of: service.key.channel),
             run.lifecycle.isSending, batch.secondTries == nil
         else { return false }
         let now = now
@@ -170,7 +174,7 @@ extension Dispatcher {
     /// The services whose answers count for tokens that are sent to `service` first: itself, and the other one where that is
     /// asked second.
     mutating func services(judging service: PushService, for run: CampaignRun) -> [PushService] {
-        run.route.triesOtherEnvironment ? [service, other(of: service, for: run)] : [service]
+        run.route.triesOtherEnvironment(of: service.key.channel) ? [service, other(of: service, for: run)] : [service]
     }
 
     /// The app's service in its other environment.

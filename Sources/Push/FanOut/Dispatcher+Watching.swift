@@ -194,7 +194,7 @@ extension Dispatcher {
         do {
             // Telephones may have 64 characters, but six bytes for each are never needed; the pushes that are too long after all
             // are refused one by one.
-            try route.provider.check(route.payload(of: record), longestTelephone: 0)
+            try route.check(route.payload(of: record), longestTelephone: 0)
         } catch {
             return try suspend(
                 record, CampaignLifecycle.Suspension(.payload, "PayloadTooLarge: \(error)"), at: now.wall)

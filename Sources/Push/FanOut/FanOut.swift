@@ -102,7 +102,10 @@ package final class FanOut: Sendable {
         let pulse = pulse
         let board = board
         // The thread may get its first turn late: a caller that asks before then finds every app, with nothing done yet.
-        board.write { $0.work.apps = routes.map(\.app) }
+        board.write {
+            $0.work.apps = routes.map(\.app)
+            $0.work.channels = Dictionary(uniqueKeysWithValues: routes.map { ($0.app, $0.channels.keys.sorted()) })
+        }
         let finished = finished
         try NativeThread(name: "fan-out") {
             var dispatcher = Dispatcher(

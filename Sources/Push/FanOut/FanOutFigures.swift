@@ -17,6 +17,8 @@ package struct FanOutFigures: Sendable {
     package var lastLook: Timestamp?
     /// The apps that have a push service.
     package var apps: [AppKey] = []
+    /// The channels that each of them has a push service for, in their order.
+    var channels: [AppKey: [Channel]] = [:]
     /// Pushes a second that each app with a pace may send at this moment.
     package var rateLimits: [AppKey: Double] = [:]
     /// The services that were sent to, by app.
@@ -24,11 +26,12 @@ package struct FanOutFigures: Sendable {
 }
 
 extension FanOut {
-    /// The causes that keep an app's pushes from its service, in each of its environments.
+    /// The causes that keep an app's pushes from its service, in each of its channels.
     package func channels(of app: AppKey) -> [(name: String, waits: Set<SendingWait.Cause>)] {
+        let work = work
         let states = work.services[app] ?? []
-        return Channel.allCases.map { channel in
-            (channel.environment.name, Set(states.filter { $0.channel == channel }.flatMap(\.waits)))
+        return (work.channels[app] ?? []).map { channel in
+            (channel.label(on: app.platform), Set(states.filter { $0.channel == channel }.flatMap(\.waits)))
         }
     }
 }

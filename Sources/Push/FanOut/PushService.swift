@@ -70,7 +70,7 @@ final class PushService {
         /// The name of the service's faults. The sandbox has its own: its good health proves nothing about production.
         func part(_ kind: String) -> String {
             "\(kind):\(app.app)" + (app.platform == .android ? "/android" : "")
-                + (channel == .production ? "" : "/sandbox") + track.suffix
+                + (channel == .production ? "" : "/\(channel.label(on: app.platform))") + track.suffix
         }
     }
 
@@ -82,7 +82,7 @@ final class PushService {
     /// Tokens that the app's other service called bad go over connections of their own: where these cannot be made, the
     /// pushes that belong here must not come back with them.
     let secondTryConnections: ServiceConnections
-    /// One for all campaigns of the app in the environment.
+    /// One for all campaigns of the app in the channel.
     let tokens: JudgedTokens
     /// Until when no second tries are made here.
     var secondTriesRestUntil: MonotonicTime?
@@ -106,8 +106,8 @@ final class PushService {
         self.key = key
         name = key.part("service")
         self.machine = machine
-        configuration = route.pool(for: key.channel)
-        provider = route.provider(for: key.channel)
+        let service = route.service(key.channel)
+        (configuration, provider) = (service.pool, service.provider)
         quota = provider.quota
         connections = ServiceConnections(lanes, configuration, provider.answerJudge)
         secondTryConnections = ServiceConnections(lanes, configuration, provider.answerJudge)
@@ -115,7 +115,7 @@ final class PushService {
 
     /// Whether a push that found no connection is recorded as waiting, instead of being read again as if it had not been tried.
     /// True for development builds: they are few, and their users look at the outcome of each push.
-    var reportsUnreachable: Bool { key.channel == .sandbox }
+    var reportsUnreachable: Bool { key.channel.environment == .sandbox }
 
     var providerName: String { provider.name }
 

@@ -31,11 +31,11 @@ package struct TestPush: Sendable {
         self.downloadURL = downloadURL
     }
 
-    private var provider: any PushProvider { route.provider(for: channel) }
+    private var provider: any PushProvider { route.service(channel).provider }
 
     /// Sends it and waits for the answer, for as long as dialling and an answer may take.
     package func send(clock: () -> Timestamp, random: RandomSource = .system) -> TestPushResult {
-        let pool = route.pool(for: channel)
+        let pool = route.service(channel).pool
         // As in a campaign: the push's own id is made of it.
         let id = PushID.newCampaign(random)
         var result = TestPushResult(
@@ -163,7 +163,7 @@ package struct TestPush: Sendable {
         }
         if case .pauseCredential(let pause, _) = outcome {
             // The key's other users must take up the pause, too.
-            provider.pauseCredential(until: now + pause, by: route.pool(for: channel).origin.authority, at: now)
+            provider.pauseCredential(until: now + pause, by: route.service(channel).pool.origin.authority, at: now)
         }
         let judged: (TestPushResult.State, reason: String?, remedy: String?) =
             switch outcome {

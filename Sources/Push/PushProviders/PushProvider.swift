@@ -16,6 +16,8 @@ package protocol PushProvider: Sendable {
     var credential: AnyHashable { get }
     /// Judges answers for the connection they came on, on the lane's thread.
     var answerJudge: any AnswerJudge { get }
+    /// Whether it has two environments, so that a token which one calls bad may be the other's.
+    var hasSandbox: Bool { get }
     /// Bytes that a push adds to a batch's arena, about.
     var bytesPerPush: Int { get }
 
@@ -113,6 +115,7 @@ extension PushProvider {
     }
 
     // For a provider with one environment, whose service wants no pauses.
+    package var hasSandbox: Bool { false }
     package func badTokens(in batch: RequestBatch) -> [Int] { [] }
     package func wantsPause(_ batch: RequestBatch) -> Bool { false }
     package var connectionReasons: Set<String> { [] }

@@ -12,7 +12,7 @@ package struct AnalyticsLabel: Hashable, Sendable, CustomStringConvertible {
     /// As the owner wrote it.
     package let description: String
 
-    /// nil where FCM would refuse the resulting label.
+    /// nil where Google would refuse the resulting label.
     package init?(_ text: String) {
         description = text
         let label = self.text(campaign: String(repeating: "0", count: PushID.campaignLength)).utf8

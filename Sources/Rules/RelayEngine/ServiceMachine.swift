@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides what goes to one push service, and when: one machine for each provider, app and environment. Pure: events and time
+/// Decides what goes to one push service, and when: one machine for each app and channel. Pure: events and time
 /// in, actions out; it knows neither the store nor the network.
 ///
 /// Everything that keeps pushes from the service is here and nowhere else, so that one service's trouble stays its own:

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A shard of one campaign and one push environment: a range of device ids, worked through in order by the relay that owns
+/// A shard of one campaign and one channel: a range of device ids, worked through in order by the relay that owns
 /// the campaign's run.
 package struct ShardRange: Sendable, Hashable {
     /// From 0: wave by wave, within a wave production first, in ascending device ids.
     package var number: Int
-    /// The wave of its devices; the ranges of different waves overlap, and so do those of the two environments.
+    /// The wave of its devices; the ranges of different waves overlap, and so do those of channels.
     package var wave: Int
     /// Every device of the shard up to and including this id has its outcome in the ledger.
     package var cursor: Int64

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An Android push as the app receives it: the `data` of an FCM message, whose values are texts. `page` is the JSON text of an iOS
+/// An Android push as the app receives it: the `data` of its message, whose values are texts. `page` is the JSON text of an iOS
 /// push's `page`, and `pushId` the push's own id.
 ///
 /// ```swift
@@ -10,7 +10,7 @@
 public struct UpgradeMessage: Hashable, Sendable {
     /// Judged by the same rules as an iOS push.
     public let push: UpgradePush
-    /// The same where a push is delivered twice: FCM ignores ids of the sender's, so the app drops a push that it has had. Nil where
+    /// The same where a push is delivered twice: Google ignores ids of the sender's, so the app drops a push that it has had. Nil where
     /// the message has none.
     public let pushID: String?
 

@@ -32,7 +32,9 @@ final class CertificateWatch: Sendable {
 
     /// Called at the start and at each reload: faults are reported again.
     func take(_ routes: [AppKey: AppRoute], at now: Timestamp) {
-        let certificates = routes.compactMapValues { ($0.provider as? APNsProvider)?.certificate }
+        let certificates = routes.compactMapValues { route in
+            route.inOrder.lazy.compactMap { ($0.service.provider as? APNsProvider)?.certificate }.first
+        }
         let changed = watched.withLock { watched in
             let changed = certificates.filter { app, new in watched[app].map { $0.certificate != new } ?? false }
             watched = certificates.mapValues {

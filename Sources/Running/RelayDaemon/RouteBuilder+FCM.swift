@@ -15,10 +15,10 @@ extension RouteBuilder {
     /// GOAWAY.
     private static let streams = 100
 
-    /// The route to an Android app's users.
+    /// Adds FCM to an app's push services.
     ///
     /// - Throws: `CommandFailure` (78) where the service account's key cannot be read.
-    func route(_ app: AppConfiguration, _ fcm: FCMConfiguration) throws -> AppRoute {
+    func add(_ fcm: FCMConfiguration, to route: inout AppRoute, _ app: AppConfiguration) throws {
         let (account, project): (GoogleAccount, String)
         do {
             (account, project) = try fcm.account(environment: environment, keys: tokenSources.keys)
@@ -40,8 +40,7 @@ extension RouteBuilder {
         var pool = pool(.fcm, fcm.server, egress, connections: fcm.connections)
         pool.connection.maximumStreams = Self.streams
         // FCM has no sandbox: a device that was registered for one is reached in the same way.
-        var route = route(app, FCMProvider(settings: settings, tokens: tokens), production: pool, sandbox: pool)
-        route.secretsNeedRestart = fcm.serviceAccount.needsRestart
-        return route
+        route.add(.fcm, ChannelRoute(FCMProvider(settings: settings, tokens: tokens), pool))
+        route.secretsNeedRestart = route.secretsNeedRestart || fcm.serviceAccount.needsRestart
     }
 }

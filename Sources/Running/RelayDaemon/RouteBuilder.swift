@@ -30,36 +30,37 @@ struct RouteBuilder {
             return source
         }
         return try configuration.apps.compactMap { app in
-            if let fcm = app.fcm { return try route(app, fcm) }
-            guard let apns = app.apns else { return nil }
-            let field = AppConfiguration.apnsField(app.key)
-            let egress = try egress(apns.egress)
-            switch apns.credentials {
-            case .keys(let team, let key, let sandbox):
-                let both = APNsCredential.key(try source(team, key, "\(field).key"), of: .both)
-                let own = try sandbox.map { try source(team, $0, "\(field).sandboxKey.key") }
-                return route(
-                    app, apns, topic: apns.topic ?? app.key.app, both, sandbox: own.map { .key($0, of: .sandbox) },
-                    egress)
-            case .certificate(let files):
-                return try route(app, apns, files, egress, at: field)
+            var route = route(app)
+            if let apns = app.apns {
+                let field = AppConfiguration.apnsField(app.key)
+                let egress = try egress(apns.egress)
+                switch apns.credentials {
+                case .keys(let team, let key, let sandbox):
+                    let both = APNsCredential.key(try source(team, key, "\(field).key"), of: .both)
+                    let own = try sandbox.map { try source(team, $0, "\(field).sandboxKey.key") }
+                    let topic = apns.topic ?? app.key.app
+                    add(apns, to: &route, app, topic, both, sandbox: own.map { .key($0, of: .sandbox) }, egress)
+                case .certificate(let files):
+                    try add(apns, to: &route, app, files, egress, at: field)
+                }
+                route.secretsNeedRestart = apns.credentials.needRestart
+                route.triesOtherEnvironment = apns.triesOtherEnvironment
             }
+            if let fcm = app.fcm { try add(fcm, to: &route, app) }
+            return route.channels.isEmpty ? nil : route
         }
     }
 
-    private func route(
-        _ app: AppConfiguration, _ apns: APNsConfiguration, _ files: APNsCertificateFiles, _ egress: Egress,
-        at field: String
-    ) throws -> AppRoute {
+    private func add(
+        _ apns: APNsConfiguration, to route: inout AppRoute, _ app: AppConfiguration, _ files: APNsCertificateFiles,
+        _ egress: Egress, at field: String
+    ) throws {
         do {
             let certificate = try files.read(at: field, environment: environment)
-            var route = route(
-                app, apns, topic: try apns.topic(of: certificate, at: field),
-                .certificate(certificate, in: .production), sandbox: .certificate(certificate, in: .sandbox), egress)
-            let identity = ClientIdentity(chain: certificate.chain, privateKey: certificate.privateKey)
-            route.production.dialer.clientIdentity = identity
-            route.sandbox.dialer.clientIdentity = identity
-            return route
+            add(
+                apns, to: &route, app, try apns.topic(of: certificate, at: field),
+                .certificate(certificate, in: .production), sandbox: .certificate(certificate, in: .sandbox), egress,
+                ClientIdentity(chain: certificate.chain, privateKey: certificate.privateKey))
         } catch {
             throw CommandFailure(.configuration, "\(error)")
         }
@@ -101,21 +102,18 @@ struct RouteBuilder {
             onSigned: { tokenSources.noteSigned() })
     }
 
-    private func route(
-        _ app: AppConfiguration, _ apns: APNsConfiguration, topic: String, _ credential: APNsCredential,
-        sandbox: APNsCredential?, _ egress: Egress
-    ) -> AppRoute {
+    private func add(
+        _ apns: APNsConfiguration, to route: inout AppRoute, _ app: AppConfiguration, _ topic: String,
+        _ credential: APNsCredential, sandbox: APNsCredential?, _ egress: Egress, _ identity: ClientIdentity? = nil
+    ) {
         let settings = APNsProvider.Settings(topic: topic, priority: app.push.priority)
-        func pool(_ server: ServerAddress) -> PoolConfiguration {
-            self.pool(.apns, server, egress, connections: apns.connections)
+        func service(_ server: ServerAddress, _ credential: APNsCredential) -> ChannelRoute {
+            var pool = pool(.apns, server, egress, connections: apns.connections)
+            pool.dialer.clientIdentity = identity
+            return ChannelRoute(APNsProvider(settings: settings, credential: credential), pool)
         }
-        var route = route(
-            app, APNsProvider(settings: settings, credential: credential), production: pool(apns.server),
-            sandbox: pool(apns.sandboxServer))
-        route.sandboxProvider = sandbox.map { APNsProvider(settings: settings, credential: $0) }
-        route.secretsNeedRestart = apns.credentials.needRestart
-        route.triesOtherEnvironment = apns.triesOtherEnvironment
-        return route
+        route.add(
+            .apns, service(apns.server, credential), sandbox: service(apns.sandboxServer, sandbox ?? credential))
     }
 
     // MARK: All providers
@@ -138,12 +136,12 @@ struct RouteBuilder {
         return pool
     }
 
-    func route(
-        _ app: AppConfiguration, _ provider: any PushProvider, production: PoolConfiguration, sandbox: PoolConfiguration
-    ) -> AppRoute {
+    /// An app's route, without its push services.
+    private func route(_ app: AppConfiguration) -> AppRoute {
         var route = AppRoute(
-            app: app.key, provider: provider, production: production, sandbox: sandbox, pushType: app.push.type,
-            words: app.push.words, downloadURL: app.downloadURL, timeToLive: app.push.timeToLive)
+            app: app.key, channels: [:], pushType: app.push.type, words: app.push.words, downloadURL: app.downloadURL,
+            timeToLive: app.push.timeToLive)
+        route.secretsNeedRestart = false
         route.pace = app.pace.pace
         route.hours = app.pace.hours
         route.waves = app.pace.waves

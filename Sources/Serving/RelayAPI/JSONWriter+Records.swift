@@ -290,6 +290,13 @@ extension JSONWriter {
         app(registration.app)
         member(.token, of: registration, for: sight)
         for field in DeviceField.values { member(field, of: registration, for: sight) }
+        provider(of: registration)
+    }
+
+    /// Said where it is not the platform's own.
+    mutating func provider(of registration: DeviceRegistration) {
+        guard registration.channel.isBeside else { return }
+        member(.provider, registration.channel.provider(on: registration.app.platform).rawValue)
     }
 
     /// A list as CONTRACT pages it.

@@ -18,9 +18,9 @@ package struct SimulatorFigures: Sendable, Equatable {
     package var peakStreams = 0
     /// Requests refused by script with REFUSED_STREAM; not among `requests`.
     package var refused = 0
-    /// Provider tokens whose signature was good, each counted once; with FCM the access tokens that were given.
+    /// Provider tokens whose signature was good, each counted once; of Google's stand-in the access tokens that were given.
     package var providerTokens = 0
-    /// FCM's dry runs that were right: `validate_only`. Among `requests`, not among `accepted`.
+    /// Dry runs that were right: `validate_only`. Among `requests`, not among `accepted`.
     package var validated = 0
     /// Requests for an access token, not among `requests`, and those of them that got none.
     package var tokenRequests = 0

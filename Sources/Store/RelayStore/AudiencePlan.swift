@@ -3,7 +3,7 @@ package import RelayEngine
 
 /// The shards that an audience is cut into.
 package struct AudiencePlan: Sendable {
-    /// The devices of one wave and one environment among the ids behind `after` and up to `last`.
+    /// The devices of one wave and one channel among the ids behind `after` and up to `last`.
     package struct PlannedShard: Hashable, Sendable {
         package var after: Int64
         package var last: Int64
@@ -22,25 +22,25 @@ package struct AudiencePlan: Sendable {
         }
     }
 
-    /// In the order of their numbers: wave by wave, production first, by ascending ids.
+    /// In the order of their numbers: wave by wave, channel by channel, by ascending ids.
     package private(set) var shards: [PlannedShard] = []
-    /// The environment whose plain outcomes are packed: the one with more devices; nil with waves. Batches of a campaign
-    /// must not overlap, but shards of the two environments do, and so do those of waves.
+    /// The channel whose plain outcomes are packed: the one with the most devices; nil with waves. Batches of a campaign must not
+    /// overlap, but shards of channels do, and so do those of waves.
     package private(set) var packed: Channel?
 
     /// Plans an audience that goes out as a whole.
     ///
     /// - Parameters:
     ///   - size: devices in a shard, at most.
-    ///   - all: the devices of both environments, `size` in each but the last.
-    ///   - sandbox: the devices of the sandbox alone, cut likewise.
-    ///   - sandboxDevices: how many devices of the sandbox are within a shard of `all`.
+    ///   - all: the devices of all channels, `size` in each but the last.
+    ///   - others: the devices of each channel but the first, cut likewise, channel by channel.
+    ///   - othersWithin: how many devices of those channels are within a shard of `all`.
     package init(
-        size: Int, all: [PlannedShard], sandbox: [PlannedShard], sandboxDevices: (PlannedShard) throws -> Int64
+        size: Int, all: [PlannedShard], others: [PlannedShard], othersWithin: (PlannedShard) throws -> Int64
     ) rethrows {
         var production: [PlannedShard] = []
         for var shard in all {
-            if !sandbox.isEmpty { shard.devices -= try sandboxDevices(shard) }
+            if !others.isEmpty { shard.devices -= try othersWithin(shard) }
             guard shard.devices > 0 else { continue }
             if let before = production.last, before.devices + shard.devices <= size {
                 shard.after = before.after
@@ -49,8 +49,9 @@ package struct AudiencePlan: Sendable {
             }
             production.append(shard)
         }
-        shards = production + sandbox
-        packed = Self.devices(production) >= Self.devices(sandbox) ? .production : .sandbox
+        shards = production + others
+        let devices = shards.reduce(into: [Channel: Int64]()) { $0[$1.channel, default: 0] += $1.devices }
+        packed = devices.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key ?? .production
     }
 
     package typealias Member = (device: Int64, wave: Int, channel: Channel)
@@ -65,15 +66,16 @@ package struct AudiencePlan: Sendable {
         next: () throws -> Member?
     ) rethrows {
         let sizes = (0..<waves.count).map { Int64(max(Int(Double(size) * waves.share(of: $0)), min(size, 20))) }
-        // Two places for each wave, one per environment.
-        var open = (0..<2 * waves.count).map {
+        // A place for each channel of each wave.
+        let channels = Channel.allCases
+        var open = (0..<channels.count * waves.count).map {
             PlannedShard(
-                after: 0, last: 0, devices: 0, wave: $0 / 2, channel: $0 % 2 == 0 ? .production : .sandbox)
+                after: 0, last: 0, devices: 0, wave: $0 / channels.count, channel: channels[$0 % channels.count])
         }
-        var ends: [Int64] = [0, 0]
+        var ends = [Int64](repeating: 0, count: channels.count)
         while let (device, wave, channel) = try next() {
             let channel = Int(channel.rawValue)
-            let place = 2 * wave + channel
+            let place = channels.count * wave + channel
             ends[channel] = device
             open[place].last = device
             open[place].devices += 1
@@ -84,8 +86,8 @@ package struct AudiencePlan: Sendable {
         }
         // A device that changed hands may have been in no wave at that wave's turn. The last wave takes it, so its
         // shards cover all devices.
-        for place in [2 * waves.count - 2, 2 * waves.count - 1] where ends[place % 2] > open[place].after {
-            open[place].last = ends[place % 2]
+        for place in open.indices.suffix(channels.count) where ends[place % channels.count] > open[place].after {
+            open[place].last = ends[place % channels.count]
         }
         shards += open.filter { $0.last > $0.after && ($0.devices > 0 || $0.wave == waves.count - 1) }
         shards.sort {
@@ -100,6 +102,4 @@ package struct AudiencePlan: Sendable {
         }
         if let place, shards[place].devices > 0 { shards[place].devices -= 1 }
     }
-
-    private static func devices(_ shards: [PlannedShard]) -> Int64 { shards.reduce(0) { $0 + $1.devices } }
 }

@@ -106,7 +106,7 @@ package protocol CampaignStore: Sendable {
 
     /// Cuts the audience into shards of about `shardSize` devices and counts them. Does nothing the second time.
     ///
-    /// Each shard has the devices of one environment; there is none for an environment without devices. A device stays with
+    /// Each shard has the devices of one channel; there is none for a channel without devices. A device stays with
     /// the shard that it was counted in, even if its environment changes before its turn: each is read exactly once.
     /// Where no other campaign of the app is under way, devices whose environment has changed are counted where they are
     /// now. A campaign that is over and may come back then gets a row for each such device that no shard of it would
@@ -129,7 +129,7 @@ package protocol CampaignStore: Sendable {
     /// Notes that each device of the canary has its outcome. Does nothing the second time.
     func endCanary(_ campaign: CampaignKey, at now: Timestamp) throws
 
-    /// The environments that have an unfinished shard, in any wave, or a retry of the campaign.
+    /// The channels that have an unfinished shard, in any wave, or a retry of the campaign.
     func channels(of campaign: CampaignKey) throws -> Set<Channel>
 
     /// Takes over a running campaign that no relay, or this one, sends. From then on only this relay's outcomes of it
@@ -142,7 +142,7 @@ package protocol CampaignStore: Sendable {
     /// Gives a campaign back. Does nothing where it already has another owner.
     func releaseRun(_ lease: RunLease) throws
 
-    /// The unfinished shards of one environment, of waves that have begun, lowest numbers first.
+    /// The unfinished shards of one channel, of waves that have begun, lowest numbers first.
     func openShards(_ campaign: CampaignKey, channel: Channel) throws -> [ShardRange]
 
     /// Completes a running campaign with every shard done and nothing retrying; false otherwise.

@@ -6,7 +6,7 @@ package import UpgradeRules
 /// A device as a client of the registry gives it.
 package struct DeviceRegistration: Hashable, Sendable {
     package var app: AppKey
-    /// The push token. iOS tokens are stored in lower case: hex digits mean the same in both.
+    /// The push token. Those of APNs are stored in lower case: hex digits mean the same in both.
     package var token: String
     /// The logged-in user's telephone, literally as the app holds it; nil without a login.
     package var telephone: String?
@@ -32,7 +32,10 @@ package struct DeviceRegistration: Hashable, Sendable {
         self.country = country
     }
 
-    package var channel: Channel { Channel(environment) }
+    /// The way of its pushes. The provider is that of the token's form.
+    package var channel: Channel {
+        Channel(ProviderName.of(token: token, on: app.platform), environment, on: app.platform)
+    }
 
     /// A device that is registered as a whole: a field that is left out has a new device's value.
     package init(_ app: AppKey, _ device: DeviceChange) {
@@ -68,7 +71,7 @@ package enum FieldChange<Value: Hashable & Sendable>: Hashable, Sendable {
 
 /// A change of a device by an import or a PATCH: less than the whole. A field that it does not name stays as it is.
 package struct DeviceChange: Hashable, Sendable {
-    /// iOS tokens are stored in lower case.
+    /// Those of APNs are stored in lower case.
     package var token: String
     package var telephone: FieldChange<String>
     package var version: FieldChange<Version>

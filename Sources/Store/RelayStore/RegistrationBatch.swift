@@ -71,17 +71,18 @@ package struct RegistrationBatch: Sendable {
     ///
     /// - Parameters:
     ///   - source: UTF-8; the ranges are its own.
+    ///   - environment: its own or, where the row does not name one, production's.
     ///   - text: the range of a field's text; nil: none.
     package mutating func append(
-        from source: [UInt8], token: Range<Int>, channel: Channel, kept: DeviceFieldSet,
+        from source: [UInt8], token: Range<Int>, environment: Channel.Environment, kept: DeviceFieldSet,
         registeredAt: Timestamp?, deadSince: Timestamp?, seenAt: Timestamp?, text: (DeviceField) -> Range<Int>?
     ) {
-        let token = store(token: source[token])
+        let (token, provider) = store(token: source[token])
         let texts = DeviceTexts { field in text(field).map { store(source[$0]) } ?? .absent }
         rows.append(
             Row(
-                token: token, texts: texts, channel: channel, kept: kept, registeredAt: registeredAt,
-                deadSince: deadSince, seenAt: seenAt))
+                token: token, texts: texts, channel: Channel(provider, environment, on: app.platform), kept: kept,
+                registeredAt: registeredAt, deadSince: deadSince, seenAt: seenAt))
     }
 
     /// Takes the whole of a device of this batch's app over.
@@ -93,7 +94,7 @@ package struct RegistrationBatch: Sendable {
     /// Takes over a change of a device.
     package mutating func append(_ device: DeviceChange) {
         var kept: DeviceFieldSet = device.environment == .keep ? [.environment] : []
-        let token = store(token: device.token.utf8)
+        let (token, provider) = store(token: device.token.utf8)
         let texts = DeviceTexts { field in
             switch device[text: field] {
             case .keep: kept.insert(field)
@@ -104,16 +105,18 @@ package struct RegistrationBatch: Sendable {
         }
         rows.append(
             Row(
-                token: token, texts: texts, channel: Channel(device.environment.value ?? .production), kept: kept,
+                token: token, texts: texts,
+                channel: Channel(provider, device.environment.value ?? .production, on: app.platform), kept: kept,
                 registeredAt: device.registeredAt, deadSince: device.deadSince, seenAt: device.seenAt))
     }
 
-    /// iOS tokens are stored in lower case.
-    private mutating func store(token: some Collection<UInt8>) -> ByteSlice {
+    /// A token as it is stored, and the provider of its form.
+    private mutating func store(token: some Collection<UInt8>) -> (ByteSlice, ProviderName) {
         let slice = store(token)
-        guard app.platform == .ios else { return slice }
+        let provider = ProviderName.of(token: bytes[slice.range], on: app.platform)
+        guard provider == .apns else { return (slice, provider) }
         for index in slice.range where Platform.isUpperCase(bytes[index]) { bytes[index] |= 0x20 }
-        return slice
+        return (slice, provider)
     }
 
     private mutating func store(_ text: some Collection<UInt8>) -> ByteSlice {
@@ -124,9 +127,11 @@ package struct RegistrationBatch: Sendable {
 }
 
 extension Platform {
-    /// A token as it is stored: on iOS in lower case, for it is hex there.
+    /// A token as it is stored: that of APNs in lower case, for it is hex.
     package func stored(_ token: String) -> String {
-        guard self == .ios, token.utf8.contains(where: Self.isUpperCase) else { return token }
+        guard ProviderName.of(token: token, on: self) == .apns, token.utf8.contains(where: Self.isUpperCase) else {
+            return token
+        }
         return String(decoding: token.utf8.map { Self.isUpperCase($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
 

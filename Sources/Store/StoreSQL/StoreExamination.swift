@@ -114,7 +114,7 @@ package struct StoreExamination<Connection: SQLConnection> {
             "SELECT device_id FROM delivery_upgrade WHERE campaign_id = ? AND device_id BETWEEN ? AND ?", campaign)
     }
 
-    /// No device is in two shards, and only one environment packs its outcomes.
+    /// No device is in two shards, and only one channel packs its outcomes.
     private mutating func shards() throws {
         try note(
             each: """
@@ -131,7 +131,7 @@ package struct StoreExamination<Connection: SQLConnection> {
                 SELECT c.public_id FROM campaign AS c JOIN shard AS s ON s.campaign_id = c.id
                 WHERE s.packs = 1 AND s.cursor < s.last GROUP BY c.id HAVING min(s.environment) <> max(s.environment)
                 """
-        ) { "campaign \($0.text()): shards of both environments pack their outcomes" }
+        ) { "campaign \($0.text()): shards of two channels pack their outcomes" }
     }
 
     /// Each count is the number of the ledger's rows and batched devices in that state; for a campaign that is over, also of

@@ -14,7 +14,7 @@ extension World {
         let (key, token) = (settings.key(phone.app), token(phone))
         let (body, word) = Self.patches(phone, number)
         let wasThere = model.registry.states(registryKey(phone.app, token))
-        let change = try DeviceFields.readChange(Array(body.utf8), token: token)
+        let change = try DeviceFields.readChange(Array(body.utf8), token: token, of: key.platform)
         let record = try relay.store.change(change, of: key, at: clock.now.wall)
         if record == nil
             ? !wasThere.contains(where: { $0?.isThere != true }) : !wasThere.contains(where: { $0?.isThere == true })

@@ -61,6 +61,7 @@ package struct APNsProvider: PushProvider {
     }
 
     package var name: String { "APNs" }
+    package var hasSandbox: Bool { true }
     package var identity: AnyHashable { Identity(settings: settings, credential: credential) }
     package var credential: AnyHashable { allowedBy.identity }
     package var answerJudge: any AnswerJudge { APNsJudge() }

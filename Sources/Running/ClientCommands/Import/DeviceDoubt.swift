@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Registry
+import RelayEngine
 import UpgradeRules
 import WireFormat
 
@@ -19,7 +20,9 @@ struct DeviceDoubt: Hashable, Sendable {
         guard !value.isEmpty else { return nil }
         let found: ValueDoubt? =
             switch column {
-            case .token: platform == Platform.ios.rawValue ? .hexToken(value) : nil
+            case .token:
+                Platform(rawValue: platform).map { ProviderName.of(token: value, on: $0) } == .apns
+                    ? .hexToken(value) : nil
             case .registeredAt, .seenAt, .deadSince: .time(value)
             default: column.text?.doubt(value)
             }

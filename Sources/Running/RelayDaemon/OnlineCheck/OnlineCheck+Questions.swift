@@ -62,49 +62,55 @@ extension OnlineCheck {
     /// token.
     private static let noToken = (apns: String(repeating: "0", count: 63), fcm: "no-such-token!")
 
+    /// A question for each channel of the app's providers.
     private func pushes(of app: AppConfiguration, by route: AppRoute) -> [Question] {
-        let field = "\(AppConfiguration.field(app.key)).\(route.provider.section)"
-        // FCM has no sandbox, and a server of one's own may stand in for both of APNs' servers.
-        let isOneWorld =
-            route.production == route.sandbox
-            && route.provider.identity == route.provider(for: .sandbox).identity
-        return (isOneWorld ? [.production] : Channel.allCases).map { channel in
-            let detail = isOneWorld ? nil : channel.environment.name
-            return Question(field: field, detail: detail, way: way(of: app, by: route, channel)) { [clock] in
-                let push = TestPush(
-                    route: route, token: app.fcm == nil ? Self.noToken.apns : Self.noToken.fcm, telephone: "",
-                    channel: channel, message: nil,
-                    downloadURL: route.downloadURL ?? "https://example.com")
-                var finding = Self.finding(of: push.send(clock: clock), app, channel.environment, at: field)
-                finding.detail = detail
-                return finding
+        route.inOrder.flatMap { channel, production in
+            guard channel.environment == .production else { return [Question]() }
+            let provider = channel.provider(on: app.key.platform)
+            let field = "\(AppConfiguration.field(app.key)).\(provider.rawValue)"
+            let sandbox = route.service(channel.other)
+            // FCM has no sandbox, and a server of one's own may stand in for both of APNs' servers.
+            let isOneWorld =
+                production.pool == sandbox.pool && production.provider.identity == sandbox.provider.identity
+            return (isOneWorld ? [channel] : [channel, channel.other]).map { channel in
+                let detail = isOneWorld ? nil : channel.environment.name
+                return Question(field: field, detail: detail, way: way(of: app, by: route, channel)) { [clock] in
+                    let push = TestPush(
+                        route: route, token: provider == .apns ? Self.noToken.apns : Self.noToken.fcm, telephone: "",
+                        channel: channel, message: nil, downloadURL: route.downloadURL ?? "https://example.com")
+                    var finding = Self.finding(of: push.send(clock: clock), app, channel, at: field)
+                    finding.detail = detail
+                    return finding
+                }
             }
         }
     }
 
     /// The way to the push service, and the way to Google's token endpoint where that differs.
     private func way(of app: AppConfiguration, by route: AppRoute, _ channel: Channel) -> String {
-        let dialer = route.pool(for: channel).dialer
+        let dialer = route.service(channel).pool.dialer
         let way = dialer.egress.way(to: dialer.host, port: dialer.port)
-        guard let account = try? app.fcm?.account(environment: environment).account else { return way }
+        guard channel.provider(on: app.key.platform) == .fcm,
+            let account = try? app.fcm?.account(environment: environment).account
+        else { return way }
         let tokens = dialer.egress.way(to: account.tokenURL)
         return tokens == way ? way : "\(way); for access tokens \(tokens)"
     }
 
     /// The conclusion from the answer to a push to a made-up token.
     static func finding(
-        of result: TestPushResult, _ app: AppConfiguration, _ environment: Channel.Environment, at field: String
+        of result: TestPushResult, _ app: AppConfiguration, _ channel: Channel, at field: String
     ) -> OnlineFinding {
         let word = result.reason ?? "HTTP \(result.status.map(String.init) ?? "none")"
-        switch (result.state, app.fcm == nil) {
-        case (.rejected, true) where word == "BadDeviceToken", (.unregistered, true):
+        switch (result.state, channel.provider(on: app.key.platform)) {
+        case (.rejected, .apns) where word == "BadDeviceToken", (.unregistered, .apns):
             let credential = if case .certificate? = app.apns?.credentials { "certificate" } else { "key" }
             return OnlineFinding(
                 field: field, result: .good,
                 answer:
                     "\(result.server) refused the made-up token alone (\(word)): \(credential), topic and environment "
                     + "are right")
-        case (.rejected, false) where word == "INVALID_ARGUMENT", (.unregistered, false):
+        case (.rejected, .fcm) where word == "INVALID_ARGUMENT", (.unregistered, .fcm):
             return OnlineFinding(
                 field: field, result: .good,
                 answer: "\(result.server) refused the made-up token alone (\(word)): account and project are right")
@@ -113,7 +119,7 @@ extension OnlineCheck {
                 field: field, result: .failed, answer: "\(result.server) took a push for a token that no device has",
                 remedy: "what answers there is not the push service; check \(field).server")
         default:
-            let isForOther = environment == .sandbox && Self.otherWorld.contains(word)
+            let isForOther = channel.environment == .sandbox && Self.otherWorld.contains(word)
             return OnlineFinding(
                 field: field, result: isForOther ? .limited : .failed,
                 answer: "\(result.server): \(word)"

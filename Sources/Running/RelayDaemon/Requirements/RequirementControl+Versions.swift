@@ -242,7 +242,7 @@ extension RequirementControl {
         let audience = PlannedAudience(bump, row, blocks, in: planned, isAboutBlocks: isAboutBlocks)
         var counts = audience.counts
         let survey = try store.survey(bump.app) { audience.reason(against: $0, in: $1, &counts) }
-        let sample = route.provider.sample(
+        let sample = route.main.provider.sample(
             payload, telephone: bump.telephones?.first ?? "13800138000", timeToLive: route.timeToLive)
         var report = PlanReport(survey: survey, samplePayload: sample.body)
         report.samplePayloadSize = sample.size
@@ -276,7 +276,7 @@ extension RequirementControl {
         do {
             let payload = route.payload(
                 message: row.words(route.moments)?.text, downloadURL: url, target: row.target, build: row.build)
-            try route.provider.check(payload, longestTelephone: longest)
+            try route.check(payload, longestTelephone: longest)
             return payload
         } catch {
             throw .unsendable("\(error)")

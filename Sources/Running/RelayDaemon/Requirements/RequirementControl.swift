@@ -92,7 +92,7 @@ package final class RequirementControl: RequirementOperations {
 
     /// A hint for an app that cannot be pushed to.
     static func pushHint(_ app: AppKey) -> String {
-        "add `\(app.platform == .ios ? "apns" : "fcm")` to the app's configuration"
+        "add `\(Channel.production.provider(on: app.platform).rawValue)` to the app's configuration"
     }
 }
 

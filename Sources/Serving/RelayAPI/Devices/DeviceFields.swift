@@ -2,7 +2,7 @@
 import Registry
 import RelayEngine
 package import RelayStore
-import UpgradeRules
+package import UpgradeRules
 import VersionSources
 package import WireFormat
 
@@ -15,7 +15,7 @@ package enum DeviceFields {
         _ bytes: [UInt8], app: AppKey, token: String
     ) throws(BodyError) -> (device: DeviceRegistration, replaces: String?) {
         var fields = try BodyFields(bytes)
-        let change = read(&fields, token: token)
+        let change = read(&fields, token: token, of: app.platform)
         var replaces: String?
         if let text = fields.string(Field.replaces.rawValue, example: example(app.platform)) {
             switch normalized(text, platform: app.platform) {
@@ -30,9 +30,11 @@ package enum DeviceFields {
     }
 
     /// The body of `PATCH …/devices/{token}`: a member that is left out stays as it is, one that is null is forgotten.
-    package static func readChange(_ bytes: [UInt8], token: String) throws(BodyError) -> DeviceChange {
+    package static func readChange(
+        _ bytes: [UInt8], token: String, of platform: Platform
+    ) throws(BodyError) -> DeviceChange {
         var fields = try BodyFields(bytes)
-        let change = read(&fields, token: token)
+        let change = read(&fields, token: token, of: platform)
         try fields.finish()
         return change
     }
@@ -55,7 +57,7 @@ package enum DeviceFields {
             case .failure(let fault): fields.refuse("token", fault.reason)
             }
         }
-        var change = read(&fields, token: token, isRecord: true)
+        var change = read(&fields, token: token, of: app.platform, isRecord: true)
         change.registeredAt = fields.time("registeredAt")
         change.deadSince = fields.time("deadSince")
         change.seenAt = fields.time("seenAt")
@@ -71,10 +73,10 @@ package enum DeviceFields {
             line[.app].map({ bytes[$0].elementsEqual(batch.app.app.utf8) }) ?? true,
             line[.platform].map({ bytes[$0].elementsEqual(batch.app.platform.rawValue.utf8) }) ?? true
         else { return false }
-        switch batch.app.platform {
-        case .ios: guard lengthOnIOS.contains(token.count), bytes[token].allSatisfy(isHexDigit) else { return false }
+        switch ProviderName.of(token: bytes[token], on: batch.app.platform) {
+        case .apns: guard lengthOfAPNs.contains(token.count), bytes[token].allSatisfy(isHexDigit) else { return false }
         // The scan lets printable ASCII through: all that is left is the space.
-        case .android: guard lengthOnAndroid.contains(token.count), !bytes[token].contains(0x20) else { return false }
+        case .fcm: guard lengthOfFCM.contains(token.count), !bytes[token].contains(0x20) else { return false }
         }
         for (field, text) in zip(DeviceField.texts, DeviceField.rules) {
             if let value = line[field], !text.isPlain(bytes, value) { return false }
@@ -99,8 +101,7 @@ package enum DeviceFields {
             return false
         }
         batch.append(
-            from: bytes, token: token, channel: Channel(environment),
-            kept: DeviceFieldSet.values.subtracting(line.named),
+            from: bytes, token: token, environment: environment, kept: DeviceFieldSet.values.subtracting(line.named),
             registeredAt: times.registered, deadSince: times.dead, seenAt: times.seen
         ) { line[$0] }
         return true
@@ -108,7 +109,9 @@ package enum DeviceFields {
 
     private struct NotPlain: Error {}
 
-    private static func read(_ fields: inout BodyFields, token: String, isRecord: Bool = false) -> DeviceChange {
+    private static func read(
+        _ fields: inout BodyFields, token: String, of platform: Platform, isRecord: Bool = false
+    ) -> DeviceChange {
         var change = DeviceChange(token: token)
         for field in DeviceField.texts {
             change[text: field] = fields.change(field.name) { field.text?.read(&$0, $1, isRecord) }
@@ -116,14 +119,26 @@ package enum DeviceFields {
         change.environment = fields.change(DeviceField.environment.name) {
             $0.choice($1, of: Channel.Environment.allCases, ignoresCase: isRecord, \.name)
         }
+        checkProvider(&fields, of: token, on: platform, isRecord: isRecord)
         return change
     }
 
     // MARK: Tokens
 
+    /// A token's form says whose it is. A client that names it, too, must name the same.
+    private static func checkProvider(
+        _ fields: inout BodyFields, of token: String, on platform: Platform, isRecord: Bool
+    ) {
+        let name = Field.provider.rawValue
+        let said = fields.choice(name, of: ProviderName.allCases, ignoresCase: isRecord, \.rawValue)
+        let own = ProviderName.of(token: token, on: platform)
+        guard let said, said != own, !token.isEmpty else { return }
+        fields.refuse(name, "must be \"\(own.rawValue)\", for the token is one of \(own.text)")
+    }
+
     // Apple: device tokens are of variable length, do not hard-code their size.
-    private static let lengthOnIOS = 2...400
-    private static let lengthOnAndroid = 1...4096
+    private static let lengthOfAPNs = 2...400
+    private static let lengthOfFCM = 1...4096
 
     struct TokenFault: Error {
         var reason: String
@@ -132,17 +147,17 @@ package enum DeviceFields {
     /// The token as it is stored.
     static func normalized(_ token: String, platform: Platform) -> Result<String, TokenFault> {
         let length = token.utf8.count
-        switch platform {
-        case .ios:
-            guard lengthOnIOS.contains(length) else {
+        switch ProviderName.of(token: token, on: platform) {
+        case .apns:
+            guard lengthOfAPNs.contains(length) else {
                 return .failure(TokenFault(reason: "2 to 400 hex digits are needed; it had \(length) characters"))
             }
             if let place = token.utf8.enumerated().first(where: { !isHexDigit($0.element) })?.offset {
                 return .failure(TokenFault(reason: "only hex digits are allowed; position \(place + 1) holds another"))
             }
             return .success(token.lowercased())
-        case .android:
-            guard lengthOnAndroid.contains(length) else {
+        case .fcm:
+            guard lengthOfFCM.contains(length) else {
                 return .failure(TokenFault(reason: "1 to 4096 characters are needed; it had \(length)"))
             }
             if let place = token.utf8.enumerated().first(where: { !(0x21...0x7E).contains($0.element) })?.offset {

@@ -36,7 +36,7 @@ extension API {
 
     func changeDevice(_ app: AppKey, token: String, body: [UInt8], by caller: Caller) throws -> Response {
         try require(app)
-        let change = try DeviceFields.readChange(body, token: Self.checked(token, app))
+        let change = try DeviceFields.readChange(body, token: Self.checked(token, app), of: app.platform)
         guard let record = try store.change(change, of: app, at: now()) else { throw Self.noDevice(app) }
         return .json { $0.device(record, for: caller.sight) }
     }

@@ -38,6 +38,7 @@ extension JSONWriter {
                     for field in DeviceField.values where field != .telephone && field != .version {
                         writer.member(field, of: registration, for: sight)
                     }
+                    writer.provider(of: registration)
                     writer.member(.registeredAt, device.record.registeredAt)
                     writer.member(.retiredAt, device.record.retiredAt)
                     writer.object(.channels) { writer in

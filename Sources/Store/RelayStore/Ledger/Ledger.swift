@@ -170,7 +170,7 @@ package protocol Ledger: Sendable {
     /// Reads up to `limit` devices of a shard behind `after` into `rows` (emptied first), in ascending id, removed ones
     /// left out, dead ones included. An empty result means that the shard has no more.
     ///
-    /// - Parameter environment: the shard's. A device whose environment has changed since the audience was cut
+    /// - Parameter channel: the shard's. A device whose environment has changed since the audience was cut
     ///   into shards has the new one in its row. It is of this shard all the same, and recorded as a retry of
     ///   the other environment.
     /// - Parameters:
@@ -181,7 +181,7 @@ package protocol Ledger: Sendable {
         of slice: WaveSlice?, without campaign: CampaignKey?, into rows: inout DeviceRows
     ) throws
 
-    /// Reads up to `limit` devices whose retry by `environment` is due at `now` into `rows` (emptied first), ascending
+    /// Reads up to `limit` devices whose retry by `channel` is due at `now` into `rows` (emptied first), ascending
     /// by device id, each with its attempts. A due retry whose device was removed since, or has even gone from the
     /// registry, is read too, with no telephone. A device that has gone has an unknown wave, given as 255.
     ///
@@ -196,7 +196,7 @@ package protocol Ledger: Sendable {
     /// ended at such a moment begins now. For a campaign that begins, or goes on.
     func bringForward(_ campaign: CampaignKey, at now: Timestamp) throws
 
-    /// When the campaign's next retry by `environment` is due; nil when none is scheduled.
+    /// When the campaign's next retry by `channel` is due; nil when none is scheduled.
     func nextRetry(_ campaign: CampaignKey, channel: Channel) throws -> Timestamp?
 
     /// Writes batches of a campaign in one transaction: ledger rows, counts, cursors, retirements. A row that exists (a

@@ -19,13 +19,11 @@ enum BatchReader {
         static let again = 9
     }
 
-    /// A batch of devices of one environment, in the order of the primary key, or of the index of the few in sandboxes: the
-    /// comparison of rows allows no other index.
-    static let production = devices("= 0")
-    static let sandbox = devices("= 1")
+    /// A batch of devices of each channel, in the order of the primary key, or of the index of the few of another channel than
+    /// the first: the comparison of rows allows no other index.
+    static let batches = Channel.allCases.map { devices("= \($0.rawValue)") }
     /// The same without devices that have a row in the ledger of a campaign ($6): its canary's.
-    static let productionWithoutRows = devices("= 0 \(hasNoRow)")
-    static let sandboxWithoutRows = devices("= 1 \(hasNoRow)")
+    static let batchesWithoutRows = Channel.allCases.map { devices("= \($0.rawValue) \(hasNoRow)") }
 
     private static let hasNoRow =
         "AND NOT EXISTS (SELECT FROM delivery AS r WHERE r.campaign_id = $6 AND r.device_id = device.id)"
@@ -76,13 +74,7 @@ enum BatchReader {
     ) throws(PostgresFailure) {
         rows.removeAll()
         guard limit > 0 else { return }
-        let statement =
-            switch (channel, campaign) {
-            case (.production, nil): production
-            case (.production, _): productionWithoutRows
-            case (_, nil): sandbox
-            case (_, _): sandboxWithoutRows
-            }
+        let statement = (campaign == nil ? batches : batchesWithoutRows)[min(Int(channel.rawValue), batches.count - 1)]
         // For one wave, the range is read until enough of its devices are found.
         let draw = slice.flatMap { $0.isLast ? nil : $0.draw }
         let most = draw == nil ? limit : max(limit, page)

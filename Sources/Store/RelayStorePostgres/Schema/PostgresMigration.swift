@@ -23,6 +23,7 @@ struct PostgresMigration: Sendable {
             "which store it is and how far",
             "which of a wave's pushes are tried again",
             "events of campaigns, by the relay",
+            "channels of devices",
         ]
         let bytes = unsafe UnsafeRawBufferPointer(start: relay_postgres_steps(), count: relay_postgres_steps_size())
         let texts = unsafe Array(bytes).split(separator: 0)

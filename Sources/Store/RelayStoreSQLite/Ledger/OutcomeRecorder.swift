@@ -121,7 +121,7 @@ struct OutcomeRecorder {
 
     private mutating func write(_ batch: LedgerCommit) throws {
         let older = try oldRows(of: batch)
-        // Only retries, and devices that two waves or both environments came to, are recorded already.
+        // Only retries, and devices that two waves or two channels came to, are recorded already.
         guard !older.isEmpty else { return try insert(batch.rows, of: batch) }
         try insert(batch.rows.filter { older[$0.device] == nil }, of: batch)
         begin([replace, giveBack], of: batch.campaign)

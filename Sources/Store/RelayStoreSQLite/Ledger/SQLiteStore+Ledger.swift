@@ -92,45 +92,33 @@ extension SQLiteStore {
 
 /// The ledger's statements whose plans matter; a test looks at them with EXPLAIN QUERY PLAN.
 package enum LedgerSQL {
-    /// A batch of devices of one environment.
+    /// A batch of devices of one channel.
     ///
     /// - Parameter withoutRows: only those without a row of their own in the ledger of a campaign (?5).
     package static func readDevices(of channel: Channel, withoutRows: Bool = false) -> SQL {
-        switch (channel, withoutRows) {
-        case (.production, false): readProduction
-        case (.production, true): readProductionWithoutRows
-        case (_, false): readSandbox
-        case (_, true): readSandboxWithoutRows
-        }
+        (withoutRows ? batchesWithoutRows : batches)[min(Int(channel.rawValue), batches.count - 1)]
     }
 
-    /// "NOT INDEXED … the INTEGER PRIMARY KEY can still be used to look up entries" (sqlite.org/lang_indexedby.html): the
-    /// rowid range alone, which reads the table's pages in order. The planner would otherwise choose an index over (app,
-    /// token): 70 µs a row instead of 0.14.
-    private static let readProduction = readDevices(from: "NOT INDEXED", channel: .production)
-    private static let readProductionWithoutRows = readDevices(
-        from: "NOT INDEXED", channel: .production, where: hasNoRow)
-
-    /// The few devices in sandboxes, by their own index.
-    private static let readSandbox = readDevices(from: "INDEXED BY device_sandbox", channel: .sandbox)
-    private static let readSandboxWithoutRows = readDevices(
-        from: "INDEXED BY device_sandbox", channel: .sandbox, where: hasNoRow)
+    private static let batches = Channel.allCases.map { readDevices(of: $0, where: "") }
+    private static let batchesWithoutRows = Channel.allCases.map { readDevices(of: $0, where: hasNoRow) }
 
     private static let hasNoRow: SQL =
         "AND NOT EXISTS (SELECT 1 FROM delivery AS r WHERE r.campaign_id = ?5 AND r.device_id = device.id)"
 
-    private static func readDevices(
-        from index: SQL, channel: Channel, where condition: SQL = ""
-    ) -> SQL {
+    /// "NOT INDEXED … the INTEGER PRIMARY KEY can still be used to look up entries" (sqlite.org/lang_indexedby.html): the
+    /// rowid range alone, which reads the table's pages in order. The planner would otherwise choose an index over (app,
+    /// token): 70 µs a row instead of 0.14.
+    private static func readDevices(of channel: Channel, where condition: SQL) -> SQL {
         """
         SELECT id, token, telephone, version, environment, retired_at IS NOT NULL, registered_at, os_version
-        FROM device \(index) WHERE id > ?1 AND id <= ?2 AND app_id = ?3 AND removed_at IS NULL
+        FROM device \(channel.index.map(SQLDialect.sqlite.indexed(by:)) ?? SQLDialect.sqlite.notIndexed)
+        WHERE id > ?1 AND id <= ?2 AND app_id = ?3 AND removed_at IS NULL
             AND \(DeviceTable.plannedEnvironment) = \(channel.rawValue) \(condition)
         ORDER BY id LIMIT ?4
         """
     }
 
-    /// The time at which the next retry of a campaign (?1) in an environment (?2) is due.
+    /// The time at which the next retry of a campaign (?1) by a channel (?2) is due.
     package static let nextRetry: SQL = """
         SELECT min(next_attempt_at) FROM delivery INDEXED BY delivery_retry
         WHERE campaign_id = ?1 AND environment = ?2 AND state = 3 AND \(mayGoOn)

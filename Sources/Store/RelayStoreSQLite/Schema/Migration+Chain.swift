@@ -41,6 +41,7 @@ extension Migration {
             "which store it is and how far",
             "which of a wave's pushes are tried again",
             "events of campaigns, by the relay",
+            "channels of devices",
         ]
         let bytes = unsafe UnsafeRawBufferPointer(start: relay_schema_steps(), count: relay_schema_steps_size())
         let texts = unsafe Array(bytes).split(separator: 0)

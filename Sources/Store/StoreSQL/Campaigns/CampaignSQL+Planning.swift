@@ -64,19 +64,26 @@ extension CampaignSQL {
 extension AudiencePlan {
     /// Walks over an app's devices in steps of `size`, inside the database: some 30 ns a device in SQLite, 150 ns in PostgreSQL.
     fileprivate init(of app: Int64, size: Int, _ connection: some SQLConnection) throws {
-        let (live, sandbox) = (AudienceSQL.live(connection.dialect), AudienceSQL.sandbox(connection.dialect))
-        try self.init(
-            size: size, all: Self.cut(live, of: app, isSandbox: false, size: size, connection),
-            sandbox: Self.cut(sandbox, of: app, isSandbox: true, size: size, connection)
-        ) { shard in
-            try connection.integer("SELECT count(*) \(sandbox) AND d.id <= ?3", app, shard.after, shard.last) ?? 0
+        let others = try Channel.allCases.dropFirst().flatMap { channel in
+            let devices = AudienceSQL.devices(of: channel, connection.dialect)
+            return try Self.cut(devices, of: app, channel, size: size, connection)
+        }
+        let channels = Set(others.map(\.channel))
+        let all = try Self.cut(AudienceSQL.live(connection.dialect), of: app, .production, size: size, connection)
+        try self.init(size: size, all: all, others: others) { shard in
+            try channels.reduce(0) { sum, channel in
+                let devices = AudienceSQL.devices(of: channel, connection.dialect)
+                return sum
+                    + (try connection.integer("SELECT count(*) \(devices) AND d.id <= ?3", app, shard.after, shard.last)
+                        ?? 0)
+            }
         }
     }
 
     /// Goes from the last device of each shard to that of the next: one statement that counts them all takes PostgreSQL four
     /// times as long.
     private static func cut(
-        _ devices: SQL, of app: Int64, isSandbox: Bool, size: Int, _ connection: some SQLConnection
+        _ devices: SQL, of app: Int64, _ channel: Channel, size: Int, _ connection: some SQLConnection
     ) throws -> [PlannedShard] {
         var shards: [PlannedShard] = []
         var after: Int64 = 0
@@ -90,7 +97,7 @@ extension AudiencePlan {
             PlannedShard(after: after, last: $0.integer(), devices: $0.integer())
         }
         if let rest, rest.devices > 0 { shards.append(rest) }
-        if isSandbox { for place in shards.indices { shards[place].channel = .sandbox } }
+        for place in shards.indices { shards[place].channel = channel }
         return shards
     }
 }
@@ -103,11 +110,12 @@ package enum AudienceSQL {
         """
     }
 
-    /// The devices among them that shards have under the sandbox.
-    package static func sandbox(_ dialect: SQLDialect) -> SQL {
+    /// The devices among them that shards have under a channel, which is not the first.
+    package static func devices(of channel: Channel, _ dialect: SQLDialect) -> SQL {
         """
-        FROM device AS d \(dialect.indexed(by: "device_sandbox")) WHERE \(DeviceList.behind(dialect)) AND d.removed_at IS NULL
-            AND coalesce(d.planned_environment, d.environment) = 1
+        FROM device AS d \(channel.index.map(dialect.indexed(by:)) ?? dialect.notIndexed)
+        WHERE \(DeviceList.behind(dialect)) AND d.removed_at IS NULL
+            AND coalesce(d.planned_environment, d.environment) = \(channel.rawValue)
         """
     }
 }

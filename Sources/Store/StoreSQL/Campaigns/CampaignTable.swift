@@ -171,13 +171,13 @@ package enum CampaignTable {
     ) throws {
         let row = campaign.row
         // A campaign that was never cut into shards gets one over all devices, so that it has an audience to account for:
-        // one for each environment, with the count of both in the first.
+        // one for each channel, with the count of all in the first.
         try connection.run(
             """
             INSERT INTO shard (campaign_id, number, environment, packs, cursor, last, remaining)
-            SELECT c.id, e.number, e.number, 1 - e.number, 0, coalesce(c.left_last, (SELECT coalesce(max(id), 0) FROM device)),
+            SELECT c.id, e.number, e.number, CASE WHEN e.number = 0 THEN 1 ELSE 0 END, 0, coalesce(c.left_last, (SELECT coalesce(max(id), 0) FROM device)),
                 CASE WHEN e.number = 0 THEN coalesce(c.left_devices, \(unplanned("c"))) ELSE 0 END
-            FROM campaign AS c CROSS JOIN (SELECT 0 AS number UNION ALL SELECT 1) AS e
+            FROM campaign AS c CROSS JOIN (\(Channel.table)) AS e
             WHERE c.id = ? AND c.planned_at IS NULL
             """, row)
         try RoundTable.giveBackAll(of: campaign, at: now, connection)

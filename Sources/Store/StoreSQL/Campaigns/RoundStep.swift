@@ -151,12 +151,13 @@ struct RoundStep {
     /// - Returns: the number of devices; nil where no shard is left.
     private func openShards(of campaign: CampaignKey, _ connection: some SQLConnection) throws -> Int64? {
         guard let rest = try RunTable.rest(of: campaign, connection), round.states.contains(rest) else { return nil }
-        // Shards as `CampaignTable.settleRest` makes them, and no plan does: two over all devices, all counted in the first.
+        // Shards as `CampaignTable.settleRest` makes them, and no plan does: one of each channel over all devices, which are
+        // all counted in the first. Older releases knew of two channels.
         let isUnplanned =
             try connection.exists(
                 """
                 SELECT 1 FROM shard WHERE campaign_id = ?1 AND number = 1 AND environment = 1 AND cursor = 0 AND remaining = 0
-                    AND 2 = (SELECT count(*) FROM shard WHERE campaign_id = ?1)
+                    AND (SELECT count(*) FROM shard WHERE campaign_id = ?1) IN (2, \(Channel.allCases.count))
                     AND NOT EXISTS (SELECT 1 FROM shard WHERE campaign_id = ?1 AND cursor > 0)
                 """, campaign.row)
         let left: (devices: Int64, shards: Int64) =

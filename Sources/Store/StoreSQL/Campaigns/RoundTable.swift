@@ -122,7 +122,7 @@ package enum RoundTable {
             """
             UPDATE delivery \(connection.dialect.indexed(by: "delivery_retry")) SET state = 2, reason = NULL, next_attempt_at = NULL, again = 0,
                 updated_at = ?2
-            WHERE campaign_id = ?1 AND environment IN (0, 1) AND state = 3 AND again >= \(RequeueReasons.reminder.rawValue)
+            WHERE campaign_id = ?1 AND environment IN (\(Channel.list)) AND state = 3 AND again >= \(RequeueReasons.reminder.rawValue)
             """, campaign.row, now)
         guard devices > 0 else { return }
         try RunTable.move(Int64(devices), from: .retrying, to: .accepted, of: campaign, connection)

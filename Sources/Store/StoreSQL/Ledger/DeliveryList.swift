@@ -175,7 +175,7 @@ package struct DeliveryList<Connection: SQLConnection> {
         return found
     }
 
-    /// A part of the audience that has no outcome yet: the devices of one wave and one environment among the ids behind `after`
+    /// A part of the audience that has no outcome yet: the devices of one wave and one channel among the ids behind `after`
     /// and up to `last`.
     private struct Rest {
         var after: Int64
@@ -248,10 +248,10 @@ package struct DeliveryList<Connection: SQLConnection> {
         return isRest(draw.wave(of: telephone?.utf8)) || isRest(draw.plan.count - 1)
     }
 
-    /// The devices of an environment that a campaign has no row for, by a range of ids, the app and the campaign.
+    /// The devices of a channel that a campaign has no row for, by a range of ids, the app and the campaign.
     private func withoutRow(of channel: Channel) -> SQL {
         let dialect = connection.dialect
-        let index = channel == .production ? dialect.notIndexed : dialect.indexed(by: "device_sandbox")
+        let index = channel.index.map(dialect.indexed(by:)) ?? dialect.notIndexed
         return """
             SELECT v.id, v.token, v.telephone FROM device AS v \(index)
             WHERE v.id > ? AND v.id <= ? AND v.app_id = ? AND v.removed_at IS NULL

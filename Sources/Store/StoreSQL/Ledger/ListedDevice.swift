@@ -9,10 +9,10 @@ package struct ListedDevice: Sendable {
     package var token: String
     package var telephone: String?
     package var isRemoved: Bool
-    /// The environment under which the shards of its app's campaign have it.
+    /// The channel under which the shards of its app's campaign have it.
     package var channel: Channel
 
-    /// The environment under which the shards of the app's campaign have a device.
+    /// The channel under which the shards of the app's campaign have a device.
     package static let plannedEnvironment: SQL = "coalesce(planned_environment, environment)"
 
     /// The devices that are or were this user's, ascending by id.

@@ -5,7 +5,7 @@ package import RelayStore
 extension SQLStore {
     package func bringForward(_ campaign: CampaignKey, at now: Timestamp) throws {
         let condition: SQL = """
-            campaign_id = ?2 AND environment IN (0, 1) AND state = 3 AND next_attempt_at > ?1
+            campaign_id = ?2 AND environment IN (\(Channel.list)) AND state = 3 AND next_attempt_at > ?1
                 AND (next_attempt_at <= updated_at OR updated_at > ?3)
             """
         let (row, ahead) = (campaign.row, now + BelievedClock.tolerance)
