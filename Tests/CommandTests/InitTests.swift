@@ -146,6 +146,13 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: "\(target)/secrets/apns-key.old"), "it is the same key")
     }
 
+    @Test func `iPhones are reached by APNs or by FCM, and one of them is named`() async {
+        let transcript = Transcript()
+        let words = words(["service-account": "/x.json"])
+        #expect(await transcript.run(words, of: .all) == .usage)
+        #expect(transcript.err.contains("FCM pushes with the service account: one of --key and --service-account"))
+    }
+
     @Test func `Options of the other platform are refused`() async {
         let transcript = Transcript()
         let words = words(["platform": "android"])

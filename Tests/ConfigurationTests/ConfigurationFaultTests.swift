@@ -182,7 +182,7 @@ import WireFormat
         ),
         (
             "{ apps: { a: { ios: {} } } }",
-            #"apps["a"].ios.apns: missing; { teamId, keyId, key } or { certificate, key } say how to push to this app, null that it only asks at login"#
+            #"apps["a"].ios.apns: missing; { teamId, keyId, key } or { certificate, key } say how to push to this app, or fcm does; null says that it only asks at login"#
         ),
         ("{ apps: { a: {} } }", #"apps["a"]: names no platform; ios: { … }, android: { … } or both"#),
         (

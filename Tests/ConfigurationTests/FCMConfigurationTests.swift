@@ -57,6 +57,17 @@ import WireFormat
         #expect(app.fcm == nil)
     }
 
+    @Test(arguments: ["", "apns: null,", #"apns: { teamId: "ABCDE12345", keyId: "FGHIJ67890", key: { file: "/k" } },"#])
+    func `An iOS app has it beside APNs, or alone`(apns: String) throws {
+        let text =
+            #"{ apps: { a: { ios: { \#(apns) push: { alert: { title: "T", body: "b" }, interruptionLevel: "passive" }, "#
+            + #"fcm: { \#(Self.least), project: "example-project", analyticsLabel: "a" } } } } }"#
+        let app = try #require(try parsed(text).apps.first)
+        #expect(app.fcm?.project == "example-project" && app.fcm?.analyticsLabel == AnalyticsLabel("a"))
+        #expect((app.apns != nil) == apns.contains("teamId"))
+        #expect(app.push.words.title == "T" && app.push.words.interruptionLevel == .passive)
+    }
+
     private static let field = #"apps["com.example.app"].android.fcm"#
 
     @Test(arguments: [
@@ -93,7 +104,23 @@ import WireFormat
         ),
         (
             "{ apps: { a: { ios: { apns: null, fcm: {} } } } }",
-            #"apps["a"].ios.fcm: is for android; an iOS app is pushed to by apns"#
+            #"apps["a"].ios.fcm.serviceAccount: missing"#
+        ),
+        (
+            "{ apps: { a: { ios: { fcm: { \(least), packageName: \"a.b\" } } } } }",
+            #"apps["a"].ios.fcm.packageName: is for android; APNs has nothing like it"#
+        ),
+        (
+            "{ apps: { a: { ios: { fcm: { \(least), restrictedSatelliteOk: true } } } } }",
+            #"apps["a"].ios.fcm.restrictedSatelliteOk: is for android; APNs has nothing like it"#
+        ),
+        (
+            "{ apps: { a: { ios: { fcm: { \(least), notification: {} } } } } }",
+            #"apps["a"].ios.fcm.notification: is for android; an iPhone shows push.alert"#
+        ),
+        (
+            "{ apps: { a: { ios: {} } } }",
+            #"apps["a"].ios.apns: missing; { teamId, keyId, key } or { certificate, key }"#
         ),
     ])
     func `What is wrong is named`(text: String, fault: String) throws {

@@ -50,6 +50,13 @@ import WireFormat
         if server != nil { #expect(app.apns?.server.host == "127.0.0.1") }
     }
 
+    @Test func `An iOS app's by FCM`() throws {
+        var configuration = Self.ios
+        configuration.service = .fcm
+        let app = try #require(try read(configuration).apps.first)
+        #expect(app.key == Self.ios.app && app.fcm?.serviceAccount == .credential("fcm-account") && app.apns == nil)
+    }
+
     @Test func `Android's`() throws {
         let configuration = FirstConfiguration(
             app: AppKey(app: "com.example.app", platform: .android),

@@ -42,6 +42,8 @@ final class TestLane: BatchLane {
         var reason = ""
         /// The time of the token's death.
         var timestamp: Timestamp?
+        /// Another form of body than that of APNs.
+        var body: String?
     }
 
     /// Gives the same answer to every push that waits at the host, and returns the events for the dispatcher.
@@ -72,7 +74,7 @@ final class TestLane: BatchLane {
         guard reply.status != 200 else { return answer }
         answer.body = Int32(batch.bodies.count)
         let time = reply.timestamp.map { #","timestamp":\#($0.milliseconds)"# } ?? ""
-        batch.bodies.append(Array(#"{"reason":"\#(reply.reason)"\#(time)}"#.utf8))
+        batch.bodies.append(Array((reply.body ?? #"{"reason":"\#(reply.reason)"\#(time)}"#).utf8))
         return answer
     }
 

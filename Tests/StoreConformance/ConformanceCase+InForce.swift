@@ -144,7 +144,7 @@ extension ConformanceCase {
             func answer(_ state: (Int) -> (DeliveryState, String?)) throws {
                 var due = DeviceRows()
                 try subject.store.readDueRetries(
-                    canary, environment: .production, at: subject.now, limit: 9, waves: nil, into: &due)
+                    canary, channel: .production, at: subject.now, limit: 9, waves: nil, into: &due)
                 let rows = due.rows.enumerated().map { place, device in
                     let (state, reason) = state(place)
                     var row = LedgerRow(device: device.id, state: state, attempts: 1, reason: reason)

@@ -16,6 +16,8 @@ package enum SendingFault: Sendable, Hashable {
     case forbidden
     /// The key belongs to the service's other environment.
     case keyEnvironment
+    /// The service's own key for the phones' push service is refused there.
+    case keyOfService
     /// The key is refused as unrelated, on new connections too.
     case unrelatedKey
     case topic
@@ -35,7 +37,7 @@ package enum SendingFault: Sendable, Hashable {
         switch self {
         case .credential, .clock, .noCredential, .certificate, .keyEnvironment, .unrelatedKey, .answer, .unknown: true
         // Apple: neither Forbidden nor a malformed request should be sent again.
-        case .forbidden, .topic, .request, .mostlyRefused, .mostlyUnregistered: false
+        case .forbidden, .topic, .request, .keyOfService, .mostlyRefused, .mostlyUnregistered: false
         // Nothing was sent.
         case .certificateExpired, .certificateNotYetValid, .certificateWorld: false
         }

@@ -32,9 +32,9 @@ package struct AppConfiguration: Sendable, Equatable {
     package var pace = PaceConfiguration()
     /// The handling of releases that GitHub, GitLab or App Store Connect announce.
     package var webhooks = ReleaseRules()
-    /// nil where no push can be sent: only the version store and the login check work.
+    /// nil, and `fcm` nil, where no push can be sent: only the version store and the login check work.
     package var apns: APNsConfiguration?
-    /// The same for an Android app.
+    /// For an Android app, and for an iOS app beside `apns` or in its place.
     package var fcm: FCMConfiguration?
 }
 

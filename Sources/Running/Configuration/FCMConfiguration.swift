@@ -35,9 +35,13 @@ package struct FCMConfiguration: Sendable, Equatable {
 
 extension FCMConfiguration {
     /// - Parameters:
+    ///   - platform: some keys are for android alone.
     ///   - words: receives the title that is set here.
     ///   - egress: the common way.
-    init(reading reader: ConfigurationReader, _ words: inout PushWords, _ egress: EgressConfiguration) {
+    init(
+        reading reader: ConfigurationReader, of platform: Platform, _ words: inout PushWords,
+        _ egress: EgressConfiguration
+    ) {
         serviceAccount =
             reader.requiredSecret("serviceAccount", "where the service account's JSON file is") ?? .file("")
         project = reader.string("project", check: Self.projectProblem)
@@ -47,6 +51,16 @@ extension FCMConfiguration {
         quotaPerMinute = reader.integer(
             "quotaPerMinute", default: quotaPerMinute, in: 60...600_000_000, "a number of requests a minute")
         avoidsQuarterHours = reader.flag("avoidQuarterHours", default: avoidsQuarterHours)
+        if platform == .android { readAndroid(reader, &words) } else { Self.refuseAndroid(reader) }
+        analyticsLabel = reader.parsed(
+            "analyticsLabel",
+            else: "is not a label; letters, digits, \"-\", \"_\", \".\", \"~\" and \"%\", 50 at most once "
+                + "\(AnalyticsLabel.placeholder) is the campaign's id"
+        ) { AnalyticsLabel($0) }
+        reader.finish()
+    }
+
+    private mutating func readAndroid(_ reader: ConfigurationReader, _ words: inout PushWords) {
         packageName = reader.string("packageName", check: RelayConfiguration.packageNameProblem)
         if let notification = reader.optionalObject("notification") {
             showsNotification = true
@@ -58,14 +72,17 @@ extension FCMConfiguration {
             }
             notification.finish()
         }
-        analyticsLabel = reader.parsed(
-            "analyticsLabel",
-            else: "is not a label; letters, digits, \"-\", \"_\", \".\", \"~\" and \"%\", 50 at most once "
-                + "\(AnalyticsLabel.placeholder) is the campaign's id"
-        ) { AnalyticsLabel($0) }
         isForConstrainedBandwidth = reader.flag("bandwidthConstrainedOk", default: false)
         isForRestrictedSatellite = reader.flag("restrictedSatelliteOk", default: false)
-        reader.finish()
+    }
+
+    private static func refuseAndroid(_ reader: ConfigurationReader) {
+        for key in ["packageName", "bandwidthConstrainedOk", "restrictedSatelliteOk"] where reader.raw(key) != nil {
+            reader.fault(key, "is for android; APNs has nothing like it")
+        }
+        if reader.raw("notification") != nil {
+            reader.fault("notification", "is for android; an iPhone shows push.alert")
+        }
     }
 
     /// "6 to 30 lowercase letters, digits, or hyphens", and older ones in a domain: "example.com:project" (Google Cloud,

@@ -182,17 +182,21 @@ extension RelayConfiguration {
         if let webhooks = reader.object("webhooks") { app.webhooks = readReleaseRules(webhooks) }
         switch key.platform {
         case .ios:
-            if reader.raw("fcm") != nil { reader.fault("fcm", "is for android; an iOS app is pushed to by apns") }
+            app.fcm = reader.optionalObject("fcm").map {
+                FCMConfiguration(reading: $0, of: .ios, &app.push.words, egress)
+            }
             if let apns = reader.optionalObject("apns") {
                 app.apns = APNsConfiguration(reading: apns, app: key.app, egress)
-            } else if reader.raw("apns") == nil, !reader.isNull("apns") {
+            } else if reader.raw("apns") == nil, !reader.isNull("apns"), reader.raw("fcm") == nil {
                 reader.fault(
                     "apns",
-                    "missing; { teamId, keyId, key } or { certificate, key } say how to push to this app, null that it only "
-                        + "asks at login")
+                    "missing; { teamId, keyId, key } or { certificate, key } say how to push to this app, or fcm does; null says "
+                        + "that it only asks at login")
             }
         case .android:
-            app.fcm = reader.optionalObject("fcm").map { FCMConfiguration(reading: $0, &app.push.words, egress) }
+            app.fcm = reader.optionalObject("fcm").map {
+                FCMConfiguration(reading: $0, of: .android, &app.push.words, egress)
+            }
             if let fcm = app.fcm, !fcm.showsNotification, !app.push.words.isPlain {
                 reader.fault(
                     "push.alert",

@@ -32,6 +32,9 @@ extension RouteBuilder {
         var settings = FCMProvider.Settings(
             project: project, isHighPriority: app.push.priority == 10, quotaPerMinute: fcm.quotaPerMinute,
             avoidsQuarterHours: fcm.avoidsQuarterHours)
+        if app.key.platform == .ios {
+            settings.iPhones = .init(topic: app.apns?.topic ?? app.key.app, priority: app.push.priority)
+        }
         settings.packageName = fcm.packageName
         settings.showsNotification = fcm.showsNotification
         settings.analyticsLabel = fcm.analyticsLabel

@@ -130,7 +130,7 @@ struct DemoLedger: Sendable {
             add(
                 "answered INVALID_ARGUMENT (400)", simulator: refused("INVALID_ARGUMENT"),
                 expected: expectation.rejected, mayRepeat: isInterrupted)
-            // A token that FCM calls invalid is unregistered where other tokens took the same push, and rejected otherwise.
+            // A token that is called invalid is unregistered where other tokens took the same push, and rejected otherwise.
             add(
                 "unregistered or rejected", relay: campaign.count(.unregistered) + campaign.count(.rejected),
                 simulator: refused("UNREGISTERED") + refused("INVALID_ARGUMENT"),

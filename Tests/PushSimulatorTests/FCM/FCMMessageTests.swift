@@ -34,6 +34,7 @@ import WireFormat
         #"{"message":{"token":"a","android":{"ttl":"3.5s"}}}"#,
         #"{"message":{"token":"a","fcm_options":{"analytics_label":"a-_.~%Z9"},"android":{"fcmOptions":{"analyticsLabel":"b"},"bandwidth_constrained_ok":true,"restrictedSatelliteOk":false}}}"#,
         #"{"message":{"token":"a","android":{"notification":{"title_loc_key":"T","title_loc_args":["1"],"body_loc_key":"B"}}}}"#,
+        #"{"message":{"token":"a","apns":{"headers":{"apns-priority":"5"},"payload":{"aps":{"alert":"b"},"page":{"n":1}},"fcmOptions":{"analyticsLabel":"x"}}}}"#,
         #"{"message":{"token":"a","data":{"collapse_key":"x","from_whom":"y","gcmx":"z"}}}"#,
     ]) func whatIsRight(text: String) throws {
         #expect(try fault(text) == nil)
@@ -55,6 +56,10 @@ import WireFormat
         (
             #"{"message":{"token":"a","data":{"n":true}}}"#, "message.data[0].value",
             "Invalid value at 'message.data[0].value' (TYPE_STRING), true"
+        ),
+        (
+            #"{"message":{"token":"a","apns":{"headers":{"apns-priority":5}}}}"#, "message.apns.headers[0].value",
+            "Invalid value at 'message.apns.headers[0].value' (TYPE_STRING), 5"
         ),
         (
             #"{"message":{"token":"a","android":{"bandwidth_constrained_ok":1}}}"#,

@@ -32,7 +32,7 @@ struct APNsRemedy {
         case .mostlyUnregistered:
             return place.mostlyUnregistered("Unregistered", refused, "\(apns).server and \(apns).topic")
         case .credential, .clock, .noCredential, .certificate, .certificateExpired, .certificateNotYetValid,
-            .certificateWorld, .forbidden, .keyEnvironment, .unrelatedKey, .topic, .unknown:
+            .certificateWorld, .forbidden, .keyEnvironment, .unrelatedKey, .topic, .unknown, .keyOfService:
             switch credential {
             case .key(let tokens, let holder): return text(fault, reason, tokens, holder)
             case .certificate(let certificate, let world): return text(fault, reason, certificate, world)

@@ -25,9 +25,25 @@ package struct FCMBody: Hashable, Sendable {
     let end: [UInt8]
     /// Keys and values without the telephone.
     package let sharedSize: Int
+    /// Whether the object `page` stands in a text.
+    let hasPageInText: Bool
 
-    /// - Parameter campaign: its id; for the analytics label.
-    init(_ payload: UpgradePayload, _ settings: FCMProvider.Settings, campaign: String, life: Duration) {
+    /// - Parameters:
+    ///   - campaign: its id; for the analytics label.
+    ///   - expiresAt: nil: in a sample, which is not sent.
+    init(
+        _ payload: UpgradePayload, _ settings: FCMProvider.Settings, campaign: String, life: Duration,
+        expiresAt: Timestamp? = nil
+    ) {
+        let label = settings.analyticsLabel.map { Self.options($0, campaign: campaign) } ?? []
+        if let iPhones = settings.iPhones {
+            let message = FCMMessageToIPhone(payload, iPhones, expiresAt: expiresAt)
+            (beforeTelephone, afterTelephone) = (message.beforeTelephone, message.afterTelephone)
+            self.end = message.end + label + Array("}}".utf8)
+            (sharedSize, hasPageInText) = (message.sharedSize, false)
+            return
+        }
+        hasPageInText = true
         let (before, after) = (payload.pageBeforeTelephone, payload.pageAfterTelephone)
         var size = "page".utf8.count + before.count + after.count + "pushId".utf8.count + PushID.length
 
@@ -48,13 +64,15 @@ package struct FCMBody: Hashable, Sendable {
         // Only fields that are set: a message without these is what it always was.
         if settings.isForConstrainedBandwidth { end += Array(#","bandwidth_constrained_ok":true"#.utf8) }
         if settings.isForRestrictedSatellite { end += Array(#","restricted_satellite_ok":true"#.utf8) }
-        if let label = settings.analyticsLabel {
-            end += Array(#","fcm_options":{"analytics_label":"#.utf8)
-            PushWords.append(label.text(campaign: campaign), to: &end)
-            end.append(UInt8(ascii: "}"))
-        }
-        self.end = end + Array("}}}".utf8)
+        self.end = end + label + Array("}}}".utf8)
         sharedSize = size
+    }
+
+    /// The member `fcm_options`, after a comma.
+    private static func options(_ label: AnalyticsLabel, campaign: String) -> [UInt8] {
+        var bytes = Array(#","fcm_options":{"analytics_label":"#.utf8)
+        PushWords.append(label.text(campaign: campaign), to: &bytes)
+        return bytes + [UInt8(ascii: "}")]
     }
 
     /// The bytes that remain for a telephone as `page` has it, escaped once.
@@ -85,6 +103,12 @@ package struct FCMBody: Hashable, Sendable {
 
     private static let tokenKey = Array(#"token":""#.utf8)
     private static let fidKey = Array(#"fid":""#.utf8)
+
+    /// Appends a telephone as `page` has it.
+    func appendTelephone(_ arena: [UInt8], _ range: Range<Int>, to bytes: inout [UInt8]) {
+        guard hasPageInText else { return UpgradePayload.appendEscaped(arena, range, to: &bytes) }
+        Self.appendEscapedTwice(arena, range, to: &bytes)
+    }
 
     /// Appends a text that stands in a JSON text that stands in a JSON text.
     static func appendEscapedTwice(_ arena: [UInt8], _ range: Range<Int>, to bytes: inout [UInt8]) {
@@ -130,7 +154,7 @@ package struct FCMBody: Hashable, Sendable {
         var bytes = start
         Self.appendTarget(arena, 0..<split, to: &bytes)
         bytes += beforeTelephone
-        Self.appendEscapedTwice(arena, split..<arena.count, to: &bytes)
+        appendTelephone(arena, split..<arena.count, to: &bytes)
         return bytes + afterTelephone + Array(pushID.utf8) + end
     }
 }

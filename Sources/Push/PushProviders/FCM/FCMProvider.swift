@@ -23,6 +23,8 @@ package struct FCMProvider: PushProvider {
         package var isForConstrainedBandwidth = false
         /// The same "while the device is on a restricted satellite network". Default no.
         package var isForRestrictedSatellite = false
+        /// For an iOS app, which FCM reaches by APNs. Default nil: an Android app's.
+        package var iPhones: IPhones?
         package var quotaPerMinute: Int
         package var avoidsQuarterHours: Bool
 
@@ -34,6 +36,20 @@ package struct FCMProvider: PushProvider {
             self.isHighPriority = isHighPriority
             self.quotaPerMinute = quotaPerMinute
             self.avoidsQuarterHours = avoidsQuarterHours
+        }
+
+        /// The headers of APNs that FCM passes on.
+        package struct IPhones: Sendable, Hashable {
+            package var priority: Int
+            package var collapseID: String
+
+            /// - Parameters:
+            ///   - topic: the app's bundle id: a phone shows one notice, whether APNs or FCM brought it.
+            ///   - priority: 10, 5 or 1.
+            package init(topic: String, priority: Int) {
+                self.priority = priority
+                collapseID = APNsProvider.Settings.collapseID(for: topic)
+            }
         }
 
         /// "600,000 messages per minute per project by default" (PROTOCOLS 2.4).
@@ -109,7 +125,7 @@ package struct FCMProvider: PushProvider {
             .init("authorization", .constant(Array("Bearer \(token.text)".utf8)), isIndexed: false),
             .init("content-type", "application/json"),
         ]
-        let body = FCMBody(payload, settings, campaign: campaign, life: expiresAt - now)
+        let body = FCMBody(payload, settings, campaign: campaign, life: expiresAt - now, expiresAt: expiresAt)
         let pieces: [RequestTemplate.Value] = [
             .constant(body.start), .slot(Slot.target), .constant(body.beforeTelephone), .slot(Slot.telephone),
             .constant(body.afterTelephone), .slot(Slot.pushID), .constant(body.end),
@@ -123,10 +139,17 @@ package struct FCMProvider: PushProvider {
     package var bytesPerPush: Int { 240 }
 
     package func append(_ targets: [PushTarget], of arena: [UInt8], campaign: [UInt8], to batch: RequestBatch) {
+        let isToIPhones = settings.iPhones != nil
         for target in targets {
             batch.append { request in
                 request.appendSlot { FCMBody.appendTarget(arena, target.token.range, to: &$0) }
-                request.appendSlot { FCMBody.appendEscapedTwice(arena, target.telephone.range, to: &$0) }
+                request.appendSlot { bytes in
+                    if isToIPhones {
+                        UpgradePayload.appendEscaped(arena, target.telephone.range, to: &bytes)
+                    } else {
+                        FCMBody.appendEscapedTwice(arena, target.telephone.range, to: &bytes)
+                    }
+                }
                 request.appendSlot { PushID.append(campaign: campaign, device: target.device, to: &$0) }
             }
         }
@@ -153,8 +176,14 @@ package struct FCMProvider: PushProvider {
 
     package func outcome(of answer: Answer, in batch: RequestBatch, at now: Timestamp) -> PushOutcome {
         if let outcome = PushOutcome.withoutAnswer(answer) { return outcome }
+        let reaction = Self.reaction(to: answer, in: batch)
+        // FCM's own key for APNs: each push to an iPhone of the project fails until its owner has put that right, and no token does.
+        // A token of an Android app gets this for itself alone: it is no Android phone's.
+        if settings.iPhones != nil, FCMReaction.aboutAPNs.contains(reaction.reason) {
+            return .fault(reason: reaction.reason, .keyOfService)
+        }
         return Self.outcome(
-            Self.reaction(to: answer, in: batch),
+            reaction,
             retryAfter: answer.retryAfter < 0 ? nil : .seconds(Int64(answer.retryAfter)), at: now)
     }
 

@@ -87,6 +87,9 @@ struct FCMReaction: Sendable, Hashable {
         return FCMReaction(push: push, connection: connection, reason: reason)
     }
 
+    /// The answers where APNs, or a browser's push service, refuses FCM's key; the second is the older word.
+    static let aboutAPNs: Set<String> = ["THIRD_PARTY_AUTH_ERROR", "APNS_AUTH_ERROR"]
+
     private static let invalidArgument = "INVALID_ARGUMENT"
 
     private static func push(_ code: String, _ body: FCMErrorBody) -> Push? {

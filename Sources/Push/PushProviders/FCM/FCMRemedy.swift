@@ -52,6 +52,12 @@ struct FCMRemedy {
             return mostlyRefused(reason, place.share(refused))
         case .mostlyUnregistered:
             return place.mostlyUnregistered("UNREGISTERED", refused, "\(fcm).project (\(project)) and \(fcm).server")
+        case .keyOfService:
+            return place.say(
+                reason, "APNs refuses the key that FCM has for the iPhones of \(app)",
+                "the APNs authentication key in the Firebase console of \(project), Project settings, Cloud Messaging: key, key id "
+                    + "and team id; FCM can use it some minutes later",
+                after: .elsewhere)
         case .unknown, .keyEnvironment, .unrelatedKey, .certificate, .certificateExpired, .certificateNotYetValid,
             .certificateWorld:
             return place.say(

@@ -26,8 +26,14 @@ struct SetupQuestions {
         let keyFile: String
         let service: FirstConfiguration.Service
         switch platform {
+        case .ios where arguments.value("service-account") != nil:
+            for option in ["key", "key-id", "team-id"] {
+                try refuse(
+                    option, on: platform, "FCM pushes with the service account: one of --key and --service-account")
+            }
+            keyFile = try keyPath("service-account", "The JSON file with the service account's key for FCM")
+            service = .fcm
         case .ios:
-            try refuse("service-account", on: platform, "ios pushes with Apple's key: --key")
             keyFile = try keyPath("key", "The .p8 file with Apple's key for pushes")
             // Apple puts the key's id in the file's name, so a mistyped path would be reported as a missing id.
             if arguments.value("key-id") == nil, !FileProbe.exists(keyFile) {

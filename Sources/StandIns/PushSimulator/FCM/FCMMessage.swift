@@ -73,6 +73,8 @@ struct FCMMessage: Equatable {
             let values = member.value.array?.compactMap(\.string) ?? [member.value.string ?? ""]
             size += values.reduce(member.name.utf8.count) { $0 + $1.utf8.count }
         }
+        // It goes to APNs, which takes no more.
+        if let payload = message.find(["apns", "payload"]) { size += payload.bytes().count }
         guard size <= (kind == .topic || kind == .condition ? largestToTopic : largest) else {
             throw refused("message", "Message is too big")
         }

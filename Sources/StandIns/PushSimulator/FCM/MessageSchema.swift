@@ -28,7 +28,7 @@ struct MessageSchema: Sendable {
         type: "google.firebase.fcm.v1.Message",
         [
             "name": .text, "data": .texts, "notification": notification, "android": android, "webpush": .anything,
-            "apns": .anything, "android_v2": .anything, "fcm_options": options, "token": .text, "fid": .text,
+            "apns": apns, "android_v2": .anything, "fcm_options": options, "token": .text, "fid": .text,
             "topic": .text, "condition": .text,
         ])
 
@@ -46,6 +46,15 @@ struct MessageSchema: Sendable {
             "ttl": .duration, "restricted_package_name": .text, "data": .texts, "notification": androidNotification,
             "fcm_options": options, "direct_boot_ok": .flag, "bandwidth_constrained_ok": .flag,
             "restricted_satellite_ok": .flag,
+        ])
+
+    private static let apns = Kind.object(
+        type: "google.firebase.fcm.v1.ApnsConfig",
+        [
+            "headers": .texts, "payload": .anything,
+            "fcm_options": .object(
+                type: "google.firebase.fcm.v1.ApnsFcmOptions", ["analytics_label": .text, "image": .text]),
+            "live_activity_token": .text,
         ])
 
     private static let androidNotification = Kind.object(
