@@ -65,7 +65,7 @@ FUZZ_BUILD    = UPGRADE_RELAY_FUZZ=1 $(SWIFT) build -c release --scratch-path .b
                 -Xswiftc -sanitize=fuzzer,address -Xswiftc -use-ld=lld -Xswiftc -enable-testing
 
 .DEFAULT_GOAL := help
-.PHONY: help packages build install clean lint demo night
+.PHONY: help packages build install clean lint openapi demo night
 .PHONY: test test-tsan test-asan test-crash test-fleet test-idle test-allocations test-api test-interop test-page test-service
 .PHONY: simulate mutants mutate fuzz fuzz-keep soak soak-fleet check-metrics
 .PHONY: bench bench-api measure-maintenance
@@ -147,8 +147,12 @@ soak-fleet: packages ## FLEET_FAULTS=400 faults, one after the other, on three r
 	FLEET_FAULTS=$(or $(FLEET_FAULTS),400) FLEET_DEVICES=$(or $(FLEET_DEVICES),100000) \
 	    $(SWIFT) test --skip-build --filter 'RelaySoakTests'
 
+openapi: packages ## the OpenAPI document, Sources/C/COpenAPI/openapi.json, of routes, shapes and the texts in etc/openapi
+	$(SWIFT) build --product openapi
+	.build/debug/openapi etc/openapi/text Sources/C/COpenAPI/openapi.json
+
 lint: ## formatting and style, as strict as they come
-	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources etc/manual Tests
+	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources etc/manual etc/openapi Tests
 
 # What the figures are is said where they are measured, in Tests/Benchmarks; "relay-bench --help" lists the sizes.
 bench: build ## transport beside h2load, whole way, late answers, imports, both stores, restart, API; BENCH="--devices 5000000" for other sizes

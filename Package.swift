@@ -213,6 +213,11 @@ let package = Package(
             dependencies: ["Configuration", "Terminal", "CTexts", "WireFormat"], path: "etc/manual",
             swiftSettings: strictWithC),
         .executableTarget(
+            name: "openapi",
+            dependencies: ["RelayAPI", "RelayStore", "WireFormat", "RelayEngine", "UpgradeRules"],
+            path: "etc/openapi",
+            exclude: ["text"], swiftSettings: strict),
+        .executableTarget(
             name: "relay-bench",
             dependencies: [
                 "PushProviders", "HTTP2", "CurlTransport", "Signing", "Terminal", "RelayEngine", "UpgradeRules",
@@ -326,7 +331,7 @@ let package = Package(
             [
                 "RelayAPI", "HTTPServer", "VersionSources", "Signing", "RelayStore", "Registry", "TestStores",
                 "Telemetry", "Threading", "WireFormat", "RelayEngine", "UpgradeRules", "CurlTransport", "SeedApps",
-                "TestPeers", "StoreConformance", "StatusPage",
+                "TestPeers", "StoreConformance", "StatusPage", "openapi",
             ], exclude: ["COSTS.md"]),
         tests(
             "StatusPageTests",

@@ -3,8 +3,9 @@ import HTTPServer
 import RelayStore
 
 extension Route {
-    /// All routes of the API. Each has its operation in `Sources/C/COpenAPI/openapi.json`.
-    static let all: [Route] = operations + open + webhooks + versions + devices + campaigns + sessions + administration
+    /// All routes of the API. Each has its operation in `etc/openapi`.
+    package static let all: [Route] =
+        operations + open + webhooks + versions + devices + campaigns + sessions + administration
 
     /// The routes that `listen.operations` serves.
     static let operations: [Route] = [

@@ -19,7 +19,7 @@ package final class Route: Sendable {
         case stream(@Sendable (API, Call) throws -> any BodyConsumer)
 
         /// Whether it reads a body.
-        var takesBody: Bool { if case .head = self { false } else { true } }
+        package var takesBody: Bool { if case .head = self { false } else { true } }
 
         var isForm: Bool { if case .form = self { true } else { false } }
     }
@@ -50,14 +50,14 @@ package final class Route: Sendable {
     /// The slots of which each answer takes one, which limits how many go on at a time; nil: as many as there are threads.
     let slots: (@Sendable (API) -> Slots)?
     /// The parameters of its query.
-    let parameters: [String]
+    package let parameters: [String]
     /// Whether it is logged at the level info: a change of a version, a campaign or a right. Logins come by the thousand.
     let isNoteworthy: Bool
     /// Its name in the metrics; nil: no webhook.
     let webhook: String?
     /// The act of a person that it performs on facts that were shown before; nil: nothing is shown.
     package let act: ActKind?
-    let answer: Answer
+    package let answer: Answer
     /// Whether it changes an app's requirements, and nothing else.
     var changesRequirements: Bool {
         path.hasPrefix("/v1/apps/{app}/{platform}/")

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayStore
+
+/// The facts that a person was shown before an act, in the document.
+extension Shown.Fact {
+    /// - Parameter none: the value that means that there was nothing.
+    package func text(ofNone none: String) -> String {
+        let (fact, more) =
+            switch self {
+            case .version: ("The version that was shown", "there was none.")
+            case .state: ("The state that was shown", "there was none.")
+            case .wave:
+                (
+                    "The number of the next wave that was shown, from 1",
+                    "there was none, as after a person has let it begin."
+                )
+            case .round: ("The number of the round that a retry would begin, as it was shown", "there was none.")
+            case .devices:
+                ("The number of devices that was shown", "there was none. A tenth more or less is accepted.")
+            case .text: ("The text that was shown, byte for byte", "there was none.")
+            }
+        return "\(fact); \(none): \(more) If left out, it is not checked."
+    }
+
+    /// As an answer shows it.
+    package var schema: Schema { self == .version ? .version.orNull : isNumber ? .integer.orNull : .text.orNull }
+
+    /// As the body of an act carries it.
+    fileprivate var property: Schema.Property {
+        let schema = isNumber ? schema.within(0...Int64.max) : schema
+        return Schema.Property(rawValue, schema.described(text(ofNone: "null")), isRequired: false)
+    }
+}
+
+extension Schema.Property {
+    /// The facts that an act may carry in its body.
+    package static func shown(by act: ActKind) -> [Schema.Property] { act.facts.map(\.property) }
+}
