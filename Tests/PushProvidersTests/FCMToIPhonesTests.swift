@@ -98,7 +98,7 @@ import UpgradeRules
             let reaction = client.receive(try JSONSerialization.data(withJSONObject: there))
             var apnsClient = SeedClient(userTelephone: telephone)
             #expect(reaction == apnsClient.receive(payload.render(userTelephone: telephone)))
-            // The app of 2015 reads the alert as a text alone, whoever brings it.
+            // The app of 2015 reads the alert as a text alone, from either service.
             guard words.isPlain else { continue }
             #expect(client.needUpgrade && client.downloadURL == payload.downloadURL)
             var other = SeedClient(userTelephone: "1")

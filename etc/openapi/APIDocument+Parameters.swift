@@ -107,7 +107,7 @@ extension APIDocument {
         case ("listAudit", "since"): return .anyInstant
         case (_, "name"): return .text.long(1...64)
         case (_, "limit"): return .integer.within(1...1000)
-        case (_, "environment"): return .words(PushEnvironment.allCases.map(\.name))
+        case (_, "environment"): return .environment
         case (_, "dead"), (_, "dryRun"): return .words(["true", "false"])
         case (_, "format"): return format
         default: return .filled

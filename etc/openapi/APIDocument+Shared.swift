@@ -153,10 +153,9 @@ extension APIDocument {
 
     // MARK: Schemas
 
-    /// Those that are written by hand.
-    static func schemas(_ texts: Texts) -> JSONValue {
-        .object(texts.names.compactMap { name in texts.needed(name).map { JSONMember(name: name, value: $0) } })
-    }
+    /// Those of the shapes and bodies.
+    static let schemas = JSONValue.object(
+        Schema.named.map { JSONMember(name: $0.name, value: $0.schema.json) }.sorted { $0.name < $1.name })
 
     // MARK: Webhooks out
 

@@ -7,7 +7,7 @@ import WireFormat
 /// texts. Pure.
 struct APIDocument {
     let json: JSONValue
-    /// What keeps it from being whole: an operation without a route, a route without an operation, a text without a place.
+    /// The reasons why it is not whole: an operation without a route, a route without an operation, a text without a place.
     let faults: [String]
 
     /// As `Sources/C/COpenAPI/openapi.json` has it.
@@ -50,7 +50,7 @@ struct APIDocument {
             "paths": .object(paths),
             "webhooks": Self.webhooks(texts),
             "components": [
-                "schemas": Self.schemas(texts.part("schemas")),
+                "schemas": Self.schemas,
                 "parameters": Self.parameters(texts.part("shared").part("parameters")),
                 "headers": Self.headers(texts.part("shared").part("headers")),
                 "responses": Self.problems(texts.part("shared").part("answers")),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayAPI
+import WireFormat
 
 extension APIOperation {
     /// Each route's operation, by tags in the document's order. A tag has a file of texts.

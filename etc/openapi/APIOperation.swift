@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayAPI
+import WireFormat
 
 /// The shapes of one route's request and answers. The route itself gives its path, right, parameters and problems; the texts of
 /// its tag give descriptions and examples.
@@ -50,7 +51,7 @@ struct APIOperation: Sendable {
         case csv(String, note: String? = nil)
         /// Server-sent events, whose data is of this schema; nil: of several.
         case events(of: Schema?)
-        /// Of this media type.
+        /// A body of this media type.
         case other(String, Schema)
 
         /// One object, by the name of its schema.

@@ -19,7 +19,7 @@ extension Route {
         case .signature: statuses.append(401)
         case .scope, .signedIn, .operatorOnly: statuses += [401, 403]
         }
-        // What was shown before an act may have changed since.
+        // The facts that were shown before an act may have changed since.
         if act != nil { statuses.append(409) }
         return statuses
     }

@@ -31,7 +31,7 @@ extension Schema {
                 text.described("The `since` of the next request: behind the last item, or where this page began.")),
         ])
 
-    static let acceptedMark = object(nil, [Property("mark", ref("StoreMark"))])
+    static let acceptedMark = StoreMark.acceptedShape.schema
 
     /// A floor, or blocks, whose withdrawal is about another set of shown facts: without a version.
     static let withdrawal: Schema = {

@@ -28,9 +28,6 @@ final class Texts {
         self.init(.object(members), at: folder.lastPathComponent)
     }
 
-    /// The names at this place.
-    var names: [String] { members.map(\.name) }
-
     /// An example, or nil.
     func value(_ name: String) -> JSONValue? {
         read.insert(name)

@@ -50,23 +50,14 @@ package enum Field: String, Sendable {
     case faults, check, campaigns, deliveries, formerTelephones, webhooks, alerts, notifications, freed, longestPause
     // Several relays and their roles.
     case isLeader, isThis, host, joinedAt, aliveUntil, clockAheadMs, configuration, differs
+    // Readiness, events for receivers, and the answers to apps.
+    case part, degraded, request, timestamp, data, body, hasNewVersion, needUpgrade
 }
 
 /// The members that hold people's data. They are no `Field`: code that writes one of them has to name its reader (`Redaction`),
 /// or it is not compiled.
 package enum PersonalField: String, Sendable, CaseIterable {
     case token, telephone, telephones, similar
-}
-
-/// The columns of deliveries as CSV: the members of the same items as JSON, in their order.
-package enum DeliveryColumn: String, Sendable, CaseIterable {
-    case campaign, app, platform, token, telephone, state, reason, apnsId, attempts, nextAttemptAt, updatedAt
-}
-
-extension Field {
-    package static let auditColumns: [Field] = [
-        .at, .actor, .actorKind, .source, .address, .action, .app, .platform, .campaign, .object, .before, .after,
-    ]
 }
 
 extension JSONWriter {

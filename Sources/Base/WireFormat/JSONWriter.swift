@@ -144,7 +144,7 @@ package struct JSONWriter {
 }
 
 /// A type whose values can be written as JSON.
-package protocol JSONWritable {
+package protocol JSONWritable: SendableMetatype {
     func write(to writer: inout JSONWriter)
 }
 
@@ -176,6 +176,10 @@ extension Array: JSONWritable where Element: JSONWritable {
 package struct JSONDecimal: JSONWritable {
     private let value: Double
     private let places: Int
+
+    package init(of value: Double, places: Int = 1) {
+        (self.value, self.places) = (value, places)
+    }
 
     /// - Returns: nil for nil.
     package init?(_ value: Double?, places: Int = 1) {

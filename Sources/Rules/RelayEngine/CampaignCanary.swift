@@ -3,7 +3,7 @@
 /// The users whom a bump names: its campaign goes to them first, and to all others when a person releases it. Until then the
 /// requirement is in force for them alone (DESIGN, rule 8).
 package struct CampaignCanary: Sendable, Hashable {
-    package enum Phase: String, Sendable, Hashable {
+    package enum Phase: String, Sendable, Hashable, CaseIterable {
         /// No other user gets a push.
         case alone
         /// All other users get one, too.

@@ -39,7 +39,7 @@ package enum Wait: Hashable, Sendable {
     }
 
     /// The kind of event that it waits for.
-    package enum Standing: String, Hashable, Sendable {
+    package enum Standing: String, Hashable, Sendable, CaseIterable {
         /// It ends by itself.
         case planned
         /// A person decides, as was planned.

@@ -188,32 +188,64 @@ package struct ProblemDetails: Error {
     }
 
     package var response: Response {
+        var problem = self
+        problem.detail = Self.clipped(detail, Self.longestDetail)
+        problem.faults = shown(beside: problem.detail)
         var writer = JSONWriter()
-        let detail = Self.clipped(detail, Self.longestDetail)
-        let faults = shown(beside: detail)
-        writer.object { writer in
-            writer.members([.type: type, .title: Response.reason(status), .status: status, .detail: detail])
-            if let request = RequestMark.current { writer.member("request", request) }
-            for extra in extras.prefix(4) { writer.member(extra.name, Self.clipped(extra.value, 100)) }
-            if !changed.isEmpty {
-                writer.array(.changed, changed) { writer, change in
-                    writer.object { writer in
-                        writer.member(.field, change.fact.rawValue)
-                        writer.member(.shown, Self.clipped(change.shown))
-                        writer.member(.now, Self.clipped(change.now))
-                    }
-                }
-            }
-            if !doubts.isEmpty { writer.doubts(.confirm, doubts) }
-            if !faults.isEmpty {
-                writer.array(.errors, faults) { writer, fault in
-                    writer.object([.field: fault.field, .reason: fault.reason])
-                }
-            }
-        }
+        writer.object(problem, Self.shape)
         return Response(
             status: status,
             headers: [("Content-Type", "application/problem+json")] + headers.map { (name: $0.0, value: $0.1) },
             body: .bytes(writer.bytes))
     }
+}
+
+extension ProblemDetails {
+    static let shape = Shape<ProblemDetails>(
+        "Problem", "An error (RFC 9457).",
+        [
+            .member(.type, .text, "A URI for the kind of problem; about:blank adds nothing to the status.") { $0.type },
+            .member(.title, .text) { Response.reason($0.status) },
+            .member(.status, .integer.within(400...599)) { $0.status },
+            .member(.detail, .text) { $0.detail },
+            .optional(.request, .text, "The request's id, as in X-Request-Id and the relay's log.") { _ in
+                RequestMark.current
+            },
+            .others(
+                .text.described(
+                    "More about this kind of problem: such as the version that would fall, and from which one.")
+            ) {
+                for extra in $1.extras.prefix(4) { $0.member(extra.name, clipped(extra.value, 100)) }
+            },
+            .optionalList(.changed, of: changeShape, "The confirmed facts that no longer hold. Nothing was changed.") {
+                $0.changed.isEmpty ? nil : $0.changed
+            },
+            .optionalList(
+                .confirm, of: Doubt.shape,
+                "The doubts for which the bump is refused: sent as `confirm`, they are covered."
+            ) { $0.doubts.isEmpty ? nil : $0.doubts },
+            .optionalList(.errors, of: FieldFault.shape, "The fields at fault.", atMost: ListBound.namedFaults.limit) {
+                $0.faults.isEmpty ? nil : $0.faults
+            },
+        ])
+
+    private static let changeShape = Shape<Shown.Change>([
+        .member(.field, .words(Shown.Fact.self)) { $0.fact.rawValue },
+        .member(.shown, .fact) { clipped($0.shown) },
+        .member(.now, .fact) { clipped($0.now) },
+    ])
+}
+
+extension Schema {
+    /// A fact that was shown: a text, a number or nothing.
+    fileprivate static let fact = Schema(["type": .array(["string", "integer", "null"].map(JSONValue.string))])
+}
+
+extension FieldFault {
+    static let shape = Shape<FieldFault>(
+        "FieldFault", "One field at fault: its value, and a right one.",
+        [
+            .member(.field, .text) { $0.field },
+            .member(.reason, .text) { $0.reason },
+        ])
 }

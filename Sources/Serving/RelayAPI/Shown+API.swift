@@ -66,22 +66,30 @@ extension Caller {
     }
 }
 
-extension JSONWriter {
+extension Shown {
     /// The facts that a person is shown, in the form in which the act takes them back.
-    mutating func shown(_ name: Field, _ shown: Shown?) {
-        member(name, shown) { writer, shown in
-            writer.object { writer in
-                for fact in Shown.Fact.allCases {
-                    if let value = shown.facts[fact] { writer.member(fact.rawValue, value) }
-                }
-            }
-        }
-    }
+    static let shape = Shape<Shown>(
+        "Shown",
+        "The facts that a person is shown before an act, as the act takes them back: a fact that differs then is refused with 409 (urn:upgrade-relay:stale-confirmation) and named in `changed`.",
+        [
+            .all(
+                Fact.allCases.map { fact in
+                    ShapeMember(property: .init(fact.rawValue, fact.schema, isRequired: false)) { writer, shown, _ in
+                        if let value = shown.facts[fact] { writer.member(fact.rawValue, value) }
+                    }
+                })
+        ])
+}
 
-    /// The doubts that must be confirmed, in the form in which `confirm` takes them.
-    mutating func doubts(_ name: Field, _ doubts: [Doubt]) {
-        array(name, doubts) { writer, doubt in
-            writer.object([.reason: doubt.reason.rawValue, .version: doubt.version.text])
-        }
-    }
+extension Doubt {
+    /// In the form in which `confirm` takes it.
+    static let shape = Shape<Doubt>(
+        "Doubt", "A doubt about a bump that may be meant all the same.",
+        [
+            .member(
+                .reason, .words(Reason.self),
+                "implausible-rise: there is no evidence for the version; nothing-above: no known version above the blocked one is free of a block."
+            ) { $0.reason.rawValue },
+            .member(.version, .version) { $0.version.text },
+        ])
 }

@@ -2,6 +2,7 @@
 package import Registry
 package import RelayEngine
 package import UpgradeRules
+package import WireFormat
 
 /// A device as a client of the registry gives it.
 package struct DeviceRegistration: Hashable, Sendable {
@@ -117,6 +118,64 @@ package struct DeviceChange: Hashable, Sendable {
 }
 
 // MARK: By field, for those that walk the table
+
+extension Schema {
+    package static let environment = words(PushEnvironment.allCases.map(\.name))
+}
+
+extension DeviceField {
+    /// The values that answers show, of a field that has a column.
+    package var schema: Schema {
+        switch self {
+        case .version, .osVersion: .version.orNull
+        case .environment: .environment
+        case .country: Schema.text.matching("^[A-Z]{2}$").orNull
+        default: .text.orNull
+        }
+    }
+
+    /// Its member in a client's body; of a token alone it is always there.
+    package var property: Schema.Property {
+        let sent: Schema =
+            switch self {
+            case .token: .token
+            case .telephone: .telephone.orNull
+            case .version, .osVersion: .version.orNull
+            case .environment: Schema.environment.orNull
+            case .country: Schema.text.matching("^[A-Za-z]{2}$").orNull
+            case .platform: Schema.words(Platform.self).orNull
+            case .registeredAt, .deadSince, .seenAt: .anyInstant.orNull
+            case .app: .text.orNull
+            }
+        return Schema.Property(name, sent.described(sentNote), isRequired: self == .token)
+    }
+
+    /// Its description in answers.
+    package var note: String? {
+        switch self {
+        case .environment: "The push service's environment that the token belongs to."
+        case .osVersion:
+            "The version of the phone's system, such as \"17.1\"; on Android its API level, such as \"34\". null: not known."
+        case .country:
+            "The country of the user's store: two letters (ISO 3166-1 alpha-2), kept in upper case. null: not known."
+        default: nil
+        }
+    }
+
+    /// Its description in bodies.
+    private var sentNote: String? {
+        switch self {
+        case .telephone: "The logged-in user's, literally; null: no user is logged in."
+        case .registeredAt:
+            "When the app registered the token. If it is later than the stored time, it replaces that, and revives a token that had died before. A future time counts as now. If null or left out, a known device's stays, and a new one's is now."
+        case .deadSince:
+            "When the push service declared the token dead, as in the export. It counts if the token was not registered later. If null or left out, it revives no token."
+        case .seenAt:
+            "When the device was seen with this version. A future time counts as now. The later one of this and the device's own report wins."
+        default: note
+        }
+    }
+}
 
 extension DeviceRegistration {
     /// The value of a field as text. The times belong to a record and are nil here.

@@ -53,3 +53,18 @@ package struct InForceChange: Hashable, Sendable {
         self.source = source
     }
 }
+
+// MARK: In the API's document
+
+extension InForce {
+    package static let requiredNote =
+        "The requirement that all channels announce: the highest whose gate has opened. It stays so while a higher one waits."
+    package static let byNote =
+        "The gate that let it through: \"appStore\", \"appStoreConnect\", \"googlePlay\", \"noGate\" where no store is asked, or a person."
+    package static let reasonNote = "The reason that the gate gave."
+}
+
+extension InForceChange {
+    package static let sourceNote =
+        "The way of the change: \"gate\", \"release\", \"bump\", \"database\", \"migration\"."
+}

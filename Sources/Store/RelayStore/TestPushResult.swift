@@ -2,7 +2,7 @@
 
 /// The result of one push outside of any campaign.
 package struct TestPushResult: Hashable, Sendable {
-    package enum State: String, Hashable, Sendable {
+    package enum State: String, Hashable, Sendable, CaseIterable {
         case accepted, rejected, unregistered
         /// The service gave no verdict on the token: it was not reached, is busy, or does not take the credential.
         case failed

@@ -36,6 +36,6 @@ struct WrittenDocumentTests {
             try String(contentsOf: Self.folder.appending(path: file), encoding: .utf8).count { $0 == "\n" }
         }
         #expect(lines.reduce(0, +) <= 4000)
-        #expect(Set(files) == Set(APIOperation.all.map { "\($0.tag).json" } + ["shared.json", "schemas.json"]))
+        #expect(Set(files) == Set(APIOperation.all.map { "\($0.tag).json" } + ["shared.json"]))
     }
 }

@@ -32,7 +32,7 @@ extension API {
         guard let adoption = try store.adoption(of: key) else { throw ProblemDetails(500, "a campaign was lost") }
         let now = settings.clock()
         let shares = try store.versionShares(of: adoption.record.app)
-        return .json { $0.adoption(adoption, shares, at: now) }
+        return .json { $0.object(ShownAdoption(adoption: adoption, shares: shares, at: now), ShownAdoption.shape) }
     }
 
     /// Without a body, the rejected, cancelled and expired deliveries are sent again.

@@ -31,7 +31,7 @@ extension API {
         let next = page.next.map { Cursor.text(.deliveries, $0) }
         let similar = try page.items.isEmpty ? similar(to: filter) { $0 == record.app } : []
         return .json { [sight = call.sight] in
-            $0.page(page.items, next: next, similar: similar, for: sight) { $0.delivery($1, for: sight) }
+            $0.page(page.items, next: next, similar: similar, for: sight) { $0.object($1, Delivery.shape, for: sight) }
         }
     }
 
@@ -67,7 +67,9 @@ extension API {
         ) { try store.deliveries(filter, after: $0, limit: $1) }
         let similar = try page.items.isEmpty ? similar(to: filter, where: places.takes) : []
         return .json { [sight = call.sight] in
-            $0.page(page.items, next: page.next, similar: similar, for: sight) { $0.delivery($1, for: sight) }
+            $0.page(page.items, next: page.next, similar: similar, for: sight) {
+                $0.object($1, Delivery.shape, for: sight)
+            }
         }
     }
 
@@ -93,4 +95,33 @@ extension API {
     private static func stored(_ token: String) -> String {
         token.utf8.allSatisfy(DeviceFields.isHexDigit) ? token.lowercased() : token
     }
+}
+
+extension DeliveryState {
+    static let schema = Schema.words(allCases.map(\.name))
+}
+
+extension Delivery {
+    /// The columns of `LineFormat.delivery` are its members.
+    static let shape = Shape<Delivery>(
+        "Delivery", "The outcome of one push.",
+        [
+            .member(.campaign, .text, "The campaign's id.") { $0.campaign },
+            AppKey.shape.members { $0.app },
+            .personal(.token) { $0.token },
+            .nullablePersonal(
+                .telephone, "The telephone that the push carried; masked if the caller has not the scope users."
+            ) {
+                $0.telephone
+            },
+            .member(.state, DeliveryState.schema) { $0.state.name },
+            .nullable(.reason, .text, "The push service's reason, or why it was filtered.") { $0.reason },
+            .member(
+                .apnsId, .text.with("format", .string("uuid")),
+                "The push's id: for iOS its apns-id, for Android its data.pushId."
+            ) { PushID.text(campaign: $0.campaign, device: $0.device) },
+            .member(.attempts, .count) { $0.attempts },
+            .nullable(.nextAttemptAt, .instant, "If it is retrying.") { $0.nextAttemptAt },
+            .member(.updatedAt, .instant) { $0.updatedAt },
+        ])
 }

@@ -45,7 +45,7 @@ extension API {
         let last = Cursor.text(items.last?.place ?? first)
         return .json { writer in
             writer.object { writer in
-                writer.array(.items, items) { $0.deadDevice($1, for: sight) }
+                writer.array(.items, items) { $0.object($1, DeadDevice.shape, for: sight) }
                 writer.member(.next, found.count > limit ? last : nil)
                 writer.member(.since, last)
             }
@@ -61,39 +61,9 @@ extension API {
 extension LineFormat<DeadDevice> {
     static var dead: LineFormat {
         LineFormat(columns: []) {
-            $0.deadDevice($1, for: $2)
+            $0.object($1, DeadDevice.shape, for: $2)
         } cells: { _, _ in
             []
-        }
-    }
-}
-
-extension JSONWriter {
-    fileprivate mutating func deadDevice(_ device: DeadDevice, for sight: Redaction) {
-        object { writer in
-            writer.registrationMembers(device.record.registration, for: sight)
-            writer.members([
-                .registeredAt: device.record.registeredAt, .retiredAt: device.record.retiredAt,
-                .since: Cursor.text(device.place),
-            ])
-        }
-    }
-
-    /// Dead tokens for a receiver that has asked for them by name, to clean its own tables. Without telephones. Nothing can be
-    /// pushed to these tokens any more.
-    mutating func deadTokens(_ app: AppKey, _ devices: [DeadDevice], through last: DeadPlace) {
-        object { writer in
-            writer.app(app)
-            writer.array(.tokens, devices) { writer, device in
-                writer.object { writer in
-                    writer.member(.token, device.record.registration.token, for: .whole)
-                    writer.members([
-                        .environment: device.record.registration.environment.name,
-                        .registeredAt: device.record.registeredAt, .retiredAt: device.record.retiredAt,
-                    ])
-                }
-            }
-            writer.member(.since, Cursor.text(last))
         }
     }
 }

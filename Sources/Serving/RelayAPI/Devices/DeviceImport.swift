@@ -15,7 +15,7 @@ final class DeviceImport: BodyConsumer {
     private let pattern: String
     private var lines: LineSplitter
     private let storage: DeviceStorage
-    private var refused: [(line: Int, reason: String)] = []
+    private var refused: [RefusedLine] = []
     private var refusedCount: Int64 = 0
 
     /// - Parameter isDryRun: whether the outcome is reported without storing the devices.
@@ -44,17 +44,7 @@ final class DeviceImport: BodyConsumer {
             failure.detail += "; \(counts.devices) devices had been stored before, and sending all again does no harm"
             return failure.response
         }
-        return .json { writer in
-            writer.object { writer in
-                writer.members([
-                    .stored: counts.devices, .new: counts.inserted, .updated: counts.updated,
-                    .unchanged: counts.unchanged, .versionsKept: counts.versionsKept, .refusedCount: refusedCount,
-                ])
-                writer.array(.refused, refused) { writer, item in
-                    writer.object([.line: item.line, .reason: item.reason])
-                }
-            }
-        }
+        return .json { $0.object((counts: counts, refusedCount: refusedCount, refused: refused), Self.shape) }
     }
 
     private func take(_ bytes: [UInt8], _ range: Range<Int>?, number: Int) {
@@ -79,4 +69,30 @@ final class DeviceImport: BodyConsumer {
         let isLong = reason.count > Self.longestReason
         refused.append((number, isLong ? reason.prefix(Self.longestReason) + "…" : reason))
     }
+}
+
+extension DeviceImport {
+    typealias RefusedLine = (line: Int, reason: String)
+
+    static let shape = Shape<(counts: UpsertCounts, refusedCount: Int64, refused: [RefusedLine])>(
+        "DeviceImportResult", "The result of an import.",
+        [
+            .member(.stored, .count, "new, updated and unchanged together.") { $0.counts.devices },
+            .member(.new, .count) { $0.counts.inserted },
+            .member(.updated, .count) { $0.counts.updated },
+            .member(.unchanged, .count, "Lines that were known already: nothing was written.") { $0.counts.unchanged },
+            .member(
+                .versionsKept, .count,
+                "Stored lines whose version was ignored: the device itself had reported a later one, which stays."
+            ) { $0.counts.versionsKept },
+            .member(.refusedCount, .count) { $0.refusedCount },
+            .list(.refused, of: refusedShape, "The first ten thousand refused lines.") { $0.refused },
+        ])
+
+    static let refusedShape = Shape<RefusedLine>(
+        "RefusedLine", "A line that was not stored.",
+        [
+            .member(.line, .count, "Counted from 1.") { $0.line },
+            .member(.reason, .text) { $0.reason },
+        ])
 }

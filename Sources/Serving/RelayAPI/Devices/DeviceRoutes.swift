@@ -8,7 +8,7 @@ extension API {
     func device(_ app: AppKey, token: String, by caller: Caller) throws -> Response {
         try require(app)
         guard let record = try store.device(app, token: Self.checked(token, app)) else { throw Self.noDevice(app) }
-        return .json { $0.device(record, for: caller.sight) }
+        return .json { $0.object(record, DeviceRecord.shape, for: caller.sight) }
     }
 
     func registerDevice(_ app: AppKey, token: String, body: [UInt8], by caller: Caller) throws -> Response {
@@ -23,14 +23,12 @@ extension API {
         } else {
             isNew = try store.register([registration], at: now).inserted > 0
         }
+        // As the store has it now: registering replaces all of it, and revives a retired device. Its id is not shown.
+        let record = DeviceRecord(id: 0, registration: registration, registeredAt: now, retiredAt: nil)
         // RFC 9110 section 9.3.4: a PUT that creates answers 201.
-        return .json(isNew ? 201 : 200) { writer in
-            // As the store has it now: registering replaces all of it, and revives a retired device.
-            writer.object { writer in
-                writer.registrationMembers(registration, for: caller.sight)
-                writer.members([.registeredAt: now, .retiredAt: nil as Timestamp?])
-                if let replaced { writer.member(.replaced, replaced.rawValue) }
-            }
+        return .json(isNew ? 201 : 200) {
+            $0.object(
+                RegisteredDevice(record: record, replaced: replaced), RegisteredDevice.shape, for: caller.sight)
         }
     }
 
@@ -38,7 +36,7 @@ extension API {
         try require(app)
         let change = try DeviceFields.readChange(body, token: Self.checked(token, app), of: app.platform)
         guard let record = try store.change(change, of: app, at: now()) else { throw Self.noDevice(app) }
-        return .json { $0.device(record, for: caller.sight) }
+        return .json { $0.object(record, DeviceRecord.shape, for: caller.sight) }
     }
 
     func removeDevice(

@@ -25,7 +25,7 @@ extension API {
             try page.items.isEmpty ? telephone.map { try userSearch.similar(to: $0, where: places.takes) } : nil
         return .json {
             $0.page(page.items, next: page.next, similar: similar, for: caller.sight) {
-                $0.device($1, for: caller.sight)
+                $0.object($1, DeviceRecord.shape, for: caller.sight)
             }
         }
     }
@@ -38,9 +38,8 @@ extension API {
     func explainUser(_ query: inout Query, _ caller: Caller) throws -> Response {
         let (telephone, places) = try user("the user to look up", &query, caller)
         let explanation = try userExplainer.explain(telephone) { places.takes($0) }
-        return .json {
-            $0.explanation(explanation, for: caller.sight) { $0.record.flatMap(control.requirements.wait) }
-        }
+        let apps = explanation.apps.map { (app: $0, wait: $0.record.flatMap(control.requirements.wait)) }
+        return .json { $0.object((user: explanation, apps: apps), UserExplanation.shape, for: caller.sight) }
     }
 
     /// The facts that a person is shown before a user is erased, from all apps that the caller may see.
@@ -68,9 +67,7 @@ extension API {
                 ("telephone", Masked.telephone(telephone)), ("devices", String(erasure.devices)),
                 ("deliveries", String(erasure.deliveries)), ("by", caller.actor.name), ("source", caller.actor.via),
             ])
-        return .json { writer in
-            writer.object([.devices: erasure.devices, .deliveries: erasure.deliveries])
-        }
+        return .json { $0.object(erasure, UserErasure.shape) }
     }
 
     private func user(_ whom: String, _ query: inout Query, _ caller: Caller) throws -> (String, AppFilter) {
@@ -99,4 +96,15 @@ struct AppFilter: Sendable {
     func takes(_ key: AppKey) -> Bool {
         caller.maySee(key) && (app ?? key.app) == key.app && (platform ?? key.platform) == key.platform
     }
+}
+
+extension UserErasure {
+    static let shape = Shape<UserErasure>(
+        "Erasure", "The data of an erased user.",
+        [
+            .member(.devices, .count, "Devices that were removed.") { $0.devices },
+            .member(.deliveries, .count, "Deliveries that named the user. They stay, without the telephone.") {
+                $0.deliveries
+            },
+        ])
 }

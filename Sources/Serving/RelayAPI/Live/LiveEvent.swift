@@ -24,7 +24,7 @@ extension Overview {
     mutating func note(since last: Overview?) {
         for app in apps {
             let event = LiveEvent("version") { writer, sight in
-                writer.object { $0.versionMembers(of: app.key, app.version, for: sight) }
+                writer.object(ShownVersion(app: app.key, status: app.version), ShownVersion.shape, for: sight)
             }
             note("version \(app.key.app) \(app.key.platform.rawValue)", event, of: app.key, since: last)
         }

@@ -185,20 +185,44 @@ package struct CheckAnswers: Sendable {
     /// A missing member is left out: a to-string conversion makes "<null>" of a null, which looks like a URL.
     private static func render(_ answer: LoginAnswer) -> PreparedContent {
         var writer = JSONWriter()
-        writer.object { writer in
-            writer.name("body")
-            writer.object { writer in
-                writer.member("hasNewVersion", answer.hasNewVersion.text)
-                writer.member("needUpgrade", answer.needUpgrade.text)
-                if let url = answer.downloadUrl { writer.member("downloadUrl", url) }
-                if let latest = answer.latest { writer.member("latest", latest) }
-                if let required = answer.required { writer.member("required", required) }
-                if let blocked = answer.blocked { writer.member("blocked", blocked) }
-                if let message = answer.message { writer.member("message", message) }
-                if let moment = answer.requiredFrom { writer.member("requiredFrom", moment) }
-                if let minimum = answer.minimumOs { writer.member("minimumOs", minimum) }
-            }
-        }
+        writer.object(answer, LoginAnswer.shape)
         return PreparedContent(writer.bytes)
+    }
+}
+
+extension LoginAnswer {
+    static let shape = Shape<LoginAnswer>(
+        "CheckAnswer", "The login-time answer; figures are strings.",
+        [
+            .object(.body, body) { $0 }
+        ])
+
+    private static let body = Shape<LoginAnswer>([
+        .member(.hasNewVersion, .words(["0", "1"])) { $0.hasNewVersion.text },
+        .member(.needUpgrade, .words(["0", "1"])) { $0.needUpgrade.text },
+        .optional(.downloadUrl, .text) { $0.downloadUrl },
+        .optional(.latest, .version) { $0.latest },
+        .optional(.required, .version) { $0.required },
+        .optional(
+            .blocked, .version, "The version that asks, if it is blocked: it must be left, whatever is required."
+        ) { $0.blocked },
+        .optional(.message, .text, "The text for the users, in the requested language if there is one.") {
+            $0.message
+        },
+        announcedFor,
+        .optional(
+            .minimumOs, .version,
+            "If the service ends for this phone (belowMinimumOs is \"deny\"): the oldest system that the required version runs on. needUpgrade is then \"1\", and there is nothing new to get: hasNewVersion is \"0\" and there is no downloadUrl."
+        ) { $0.minimumOs },
+    ])
+
+    private static let announcedFor = ShapeMember<LoginAnswer>(
+        property: .init(
+            RequirementField.requiredFrom.name.description,
+            Schema.instant.described("The moment from which the announced version will be required."),
+            isRequired: false)
+    ) { writer, answer, _ in
+        guard let moment = answer.requiredFrom else { return }
+        writer.member(RequirementField.requiredFrom.name.description, moment)
     }
 }

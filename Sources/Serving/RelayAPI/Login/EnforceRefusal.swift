@@ -76,17 +76,10 @@ package struct EnforceRefusal: Sendable {
     ) {
         func render(_ status: Status, _ message: String?) -> [UInt8] {
             var writer = JSONWriter()
-            writer.object { writer in
-                writer.member(.type, type)
-                // The title belongs to the type, and is the same with each status (RFC 9457, section 3.1.3).
-                writer.member(.title, Response.reason(Status.upgradeRequired.rawValue))
-                writer.member(.status, Int64(status.rawValue))
-                writer.member(.detail, detail)
-                if let downloadURL { writer.member(.downloadUrl, downloadURL) }
-                if let required = target?.required { writer.member(.required, required.text) }
-                if let blocked = target?.blocked { writer.member(.blocked, blocked.text) }
-                if let message { writer.member(.message, message) }
-            }
+            let body = UpgradeRequired(
+                status: status, type: type, detail: detail, target: target, downloadURL: downloadURL,
+                message: message)
+            writer.object(body, UpgradeRequired.shape)
             return writer.bytes
         }
         forms = LocalizedAnswer(message) {
@@ -105,4 +98,42 @@ package struct EnforceRefusal: Sendable {
             status: status.rawValue, headers: headers,
             body: .bytes(status == .forbidden ? form.forbidden : form.upgradeRequired))
     }
+}
+
+/// A refusal as clients read it.
+struct UpgradeRequired {
+    let status: EnforceRefusal.Status
+    let type: String
+    let detail: String
+    let target: UpgradeTarget?
+    let downloadURL: String?
+    let message: String?
+
+    static let shape = Shape<UpgradeRequired>(
+        "UpgradeRequired", "The reason why a request may not go on (RFC 9457).",
+        [
+            .member(
+                .type,
+                .words(
+                    ["upgrade-required", "version-blocked", "version-unknown", "os-too-old"].map {
+                        "urn:upgrade-relay:\($0)"
+                    }),
+                "…:version-blocked where exactly this version must be left. …:version-unknown where enforce.unknown is \"deny\" and the app or its version is not known. …:os-too-old where belowMinimumOs is \"deny\" and the required version does not run on the phone's system; then there is no downloadUrl."
+            ) { $0.type },
+            // The title belongs to the type, and is the same with each status (RFC 9457, section 3.1.3).
+            .member(.title, .text) { _ in Response.reason(EnforceRefusal.Status.upgradeRequired.rawValue) },
+            .member(.status, .integer.with("enum", .array([.integer(403), .integer(426)]))) {
+                Int64($0.status.rawValue)
+            },
+            .member(.detail, .text) { $0.detail },
+            .optional(
+                .downloadUrl, .text,
+                "The place where users get the new version; always there in upgrade-required and version-blocked."
+            ) { $0.downloadURL },
+            .optional(.required, .version) { $0.target?.required?.text },
+            .optional(.blocked, .version, "The version that must be left.") { $0.target?.blocked?.text },
+            .optional(.message, .text, "The text for the users, in the requested language if there is one.") {
+                $0.message
+            },
+        ])
 }

@@ -31,7 +31,7 @@ extension API {
         let page = try Page(
             limit: limit, after: cursor, position: \.id, cursor: { Cursor.text(.audit, $0) }, isVisible: { _ in true }
         ) { try store.audit(filter, before: $0, limit: $1) }
-        return .json { $0.page(page.items, next: page.next) { $0.audit($1) } }
+        return .json { $0.page(page.items, next: page.next) { $0.object($1, AuditEntry.shape) } }
     }
 
     package static func auditFilter(_ query: inout Query, _ caller: Caller) -> AuditFilter {
@@ -55,27 +55,48 @@ extension API {
     }
 }
 
-extension JSONWriter {
-    fileprivate mutating func audit(_ entry: AuditEntry) {
-        object { writer in
-            writer.members([
-                .at: entry.at, .actor: entry.actor.name, .actorKind: entry.actor.kind.rawValue,
-                .source: entry.actor.via, .address: entry.actor.address, .action: entry.action,
-                .app: entry.app?.app, .platform: entry.app?.platform.rawValue, .campaign: entry.campaign,
-                .object: entry.object,
-            ])
-            // JSON already.
-            writer.member(.before, entry.before) { $0.raw(Array($1.utf8)) }
-            writer.member(.after, entry.after) { $0.raw(Array($1.utf8)) }
-        }
-    }
+extension AuditEntry {
+    /// Tokens and telephones are kept masked, for everybody. The columns of `LineFormat.audit` are its members.
+    static let shape = Shape<AuditEntry>(
+        "AuditEntry", "One row of the audit trail.",
+        [
+            .member(.at, .instant, "The time by the relay's clock.") { $0.at },
+            .member(
+                .actor, .text,
+                "An API token's name, a user of the control socket, a webhook's secret, a source; relay is the relay itself, unknown another program that wrote to the database."
+            ) { $0.actor.name },
+            .member(.actorKind, .words(Principal.Kind.self), "The kind of the actor.") { $0.actor.kind.rawValue },
+            .member(
+                .source, .text, "The way of the act, as in histories: api, cli, webhook, a release tool, a source."
+            ) { $0.actor.via },
+            .nullable(
+                .address, .text, "The request's origin: an IP address, or control socket. Null: from within the relay."
+            ) { $0.actor.address },
+            .member(
+                .action, .words(AuditAction.self),
+                "The act. Rows behind store.accept are the relay's own changes of campaigns."
+            ) { $0.action },
+            .nullable(.app, .text, "The app that it is about; null: none, or all.") { $0.app?.app },
+            .nullable(.platform, .words(Platform.self)) { $0.app?.platform.rawValue },
+            .nullable(.campaign, .text, "The id of the campaign that it is about.") { $0.campaign },
+            .nullable(
+                .object, .text,
+                "The changed object, if app and campaign do not name it: a version, a token's name, a masked push token or phone number."
+            ) { $0.object },
+            .nullable(
+                .before, .members,
+                "The changed members, as they were; null: there was nothing. Of phone numbers the count."
+            ) { $0.before.map { WrittenJSON($0) } },
+            .nullable(.after, .members, "The same members, as they are; null: there is nothing.") {
+                $0.after.map { WrittenJSON($0) }
+            },
+        ])
 }
 
 extension LineFormat<AuditEntry> {
     fileprivate static var audit: LineFormat {
-        LineFormat(columns: Field.auditColumns.map(\.rawValue)) { writer, entry, _ in
-            // Tokens and telephones are kept masked, for everybody.
-            writer.audit(entry)
+        LineFormat(columns: AuditEntry.shape.names) {
+            $0.object($1, AuditEntry.shape, for: $2)
         } cells: { entry, _ in
             [
                 entry.at.internetTime, entry.actor.name, entry.actor.kind.rawValue, entry.actor.via,

@@ -9,7 +9,7 @@ import WireFormat
 extension API {
     /// The process is alive and answers.
     func health() -> Response {
-        .json { $0.object { $0.member("status", "ok") } }
+        .json { $0.object((), ReadinessReport.health) }
     }
 
     /// Whether requests can be answered and recorded: 503 with the faults that prevent it; the other faults are listed beside them.
@@ -17,20 +17,10 @@ extension API {
     func readiness(at door: Door) -> Response {
         let known = readinessCheck.faults(known: control.faults) { [self] in storeFault() }
         let faults = known.filter(\.stopsRequests)
-        return .json(faults.isEmpty ? 200 : 503) { writer in
-            writer.object { writer in
-                writer.member("status", faults.isEmpty ? "ready" : "notReady")
-                guard showsOperations(at: door) else { return }
-                let lists = [
-                    ("faults", faults), ("degraded", known.filter { !$0.stopsRequests }),
-                    ("warnings", control.warnings()),
-                ]
-                for (name, list) in lists {
-                    writer.name(name)
-                    writer.array(list) { $0.readiness($1) }
-                }
-            }
-        }
+        let report = ReadinessReport(
+            faults: faults, degraded: known.filter { !$0.stopsRequests }, warnings: control.warnings(),
+            isShort: !showsOperations(at: door))
+        return .json(faults.isEmpty ? 200 : 503) { $0.object(report, ReadinessReport.shape) }
     }
 
     /// Prometheus' text format. Up to a second old.
@@ -66,12 +56,35 @@ extension API {
     }
 }
 
-extension JSONWriter {
-    fileprivate mutating func readiness(_ fault: ReadinessFault) {
-        object { writer in
-            writer.member("part", fault.part)
-            writer.member("reason", fault.reason)
-            writer.member("remedy", fault.remedy)
-        }
-    }
+/// The answer to `/readyz`.
+struct ReadinessReport {
+    let faults: [ReadinessFault]
+    let degraded: [ReadinessFault]
+    let warnings: [ReadinessFault]
+    /// Whether it has no list.
+    let isShort: Bool
+
+    static let health = Shape<Void>(
+        "Health", "The process is alive.",
+        [
+            .member(.status, .words(["ok"])) { _ in "ok" }
+        ])
+
+    static let shape = Shape<ReadinessReport>(
+        "Readiness", "Whether requests can be answered and recorded, and the other faults.",
+        [
+            .member(.status, .words(["ready", "notReady"])) { $0.faults.isEmpty ? "ready" : "notReady" },
+            .optionalList(
+                .faults, of: ReadinessFault.shape,
+                "The store's faults that keep requests from being answered or recorded. Empty with 200."
+            ) { $0.isShort ? nil : $0.faults },
+            .optionalList(
+                .degraded, of: ReadinessFault.shape,
+                "Faults that stop a part of the daemon's work, while requests are answered and recorded: of a push service, a source, a reload. The status stays 200."
+            ) { $0.isShort ? nil : $0.degraded },
+            .optionalList(
+                .warnings, of: ReadinessFault.shape,
+                "Coming faults that a person must prevent: certificates for pushes that end within 30 days. They change nothing about the status."
+            ) { $0.isShort ? nil : $0.warnings },
+        ])
 }

@@ -6,7 +6,7 @@ import WireFormat
 
 extension API {
     func logLevel() -> Response {
-        .json { $0.object { $0.member(.level, settings.log.minimum.name) } }
+        .json { $0.object(settings.log.minimum, LogLevel.shape) }
     }
 
     /// Holds until the configuration is read anew or the daemon starts again.
@@ -32,4 +32,12 @@ extension API {
                 to: [.level: .string(level.name)]), log: settings.log)
         return logLevel()
     }
+}
+
+extension LogLevel {
+    static let shape = Shape<LogLevel>(
+        "LogLevel", "The lowest level that is logged.",
+        [
+            .member(.level, .words(LogLevel.allCases.map(\.name))) { $0.name }
+        ])
 }

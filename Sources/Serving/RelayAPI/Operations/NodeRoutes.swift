@@ -27,7 +27,9 @@ extension API {
     func nodes(_ caller: Caller) throws -> Response {
         let nodes = try nodeStatuses(for: caller)
         let isAlone = store.membership.isAlone
-        return .json { $0.page(nodes, next: nil) { $0.node($1, isAlone: isAlone) } }
+        return .json {
+            $0.page(nodes.map { (node: $0, isAlone: isAlone) }, next: nil) { $0.object($1, NodeStatus.shape) }
+        }
     }
 
     /// The relays of the store; a relay that is alone returns itself.
@@ -63,17 +65,46 @@ extension NodeRecord {
     package var isAtWork: Bool { state == .alive || state == .lapsed }
 }
 
-extension JSONWriter {
-    fileprivate mutating func node(_ node: NodeStatus, isAlone: Bool) {
-        let record = node.record
-        object([
-            .name: record.description.name, .state: record.state.rawValue, .isLeader: record.leads,
-            .isThis: node.isThis, .release: record.description.release, .address: record.description.address,
-            .host: record.description.host,
-            .joinedAt: record.joinedAt,
+extension NodeStatus {
+    static let shape = Shape<(node: NodeStatus, isAlone: Bool)>(
+        "Node", nil,
+        [
+            .member(.name, .text, "store.node of its configuration, else its machine's name.") {
+                $0.node.record.description.name
+            },
+            .member(
+                .state, .words(NodeRecord.State.self),
+                "lapsed: its lease is over, and the other relays give it up in a moment. fenced: they gave it up, and send its campaigns. stopped: it ended in order."
+            ) { $0.node.record.state.rawValue },
+            .member(
+                .isLeader, .flag,
+                "Whether it has the tasks of one relay for all: questions to app stores, gates, reminders, adoption, webhooks out, pruning."
+            ) { $0.node.record.leads },
+            .member(.isThis, .flag, "Whether it is the one that answers.") { $0.node.isThis },
+            .member(.release, .text) { $0.node.record.description.release },
+            .member(.address, .text, "Its listening address, from its configuration.") {
+                $0.node.record.description.address
+            },
+            .member(.host, .text, "The machine that it runs on; empty: a release that does not report it.") {
+                $0.node.record.description.host
+            },
+            .member(.joinedAt, .anyInstant, "The time when it took its place.") { $0.node.record.joinedAt },
             // A relay that is alone has no lease that could end.
-            .aliveUntil: isAlone ? nil : record.aliveUntil, .clockAheadMs: record.clockAhead.milliseconds,
-            .configuration: record.description.configuration, .differs: node.differs, .campaigns: record.campaigns,
+            .nullable(
+                .aliveUntil, .anyInstant,
+                "The end of its lease by the store's clock, unless it is prolonged before; null: the relay is alone."
+            ) { $0.isAlone ? nil : $0.node.record.aliveUntil },
+            .member(
+                .clockAheadMs, .integer,
+                "Milliseconds that the store's clock is ahead of the relay's machine; below 0: behind."
+            ) { $0.node.record.clockAhead.milliseconds },
+            .member(
+                .configuration, .text,
+                "A digest of the settings that the relays of one store should have in common: apps, webhooks, enforce, notify."
+            ) { $0.node.record.description.configuration },
+            .member(.differs, .flag, "Whether it runs with another configuration than the leader.") { $0.node.differs },
+            .member(.campaigns, .list(of: .text), "The ids of the campaigns that it sends, oldest first.") {
+                $0.node.record.campaigns
+            },
         ])
-    }
 }

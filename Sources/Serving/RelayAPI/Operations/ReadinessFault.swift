@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import WireFormat
 
 /// One thing that keeps the daemon from its work, or from a part of it, for `readyz` and the log.
 package struct ReadinessFault: Sendable, Hashable {
@@ -79,4 +80,17 @@ package struct ReadinessFault: Sendable, Hashable {
         default: "look at the log"
         }
     }
+}
+
+extension ReadinessFault {
+    static let shape = Shape<ReadinessFault>(
+        "ReadinessFault", "One fault that stops the daemon's work, or a part of it.",
+        [
+            .member(
+                .part, .text,
+                "Such as \"store\", \"apns:com.example.app\", \"fcm:com.example.app/android\", \"outage:…\"."
+            ) { $0.part },
+            .member(.reason, .text, "The fault, and its end where it ends by itself.") { $0.reason },
+            .member(.remedy, .text, "The remedy for an operator.") { $0.remedy },
+        ])
 }

@@ -17,6 +17,14 @@ package struct ReloadReport: Sendable, Hashable {
 }
 
 extension ReloadReport {
+    static let shape = Shape<ReloadReport>(
+        "Reload", "An applied configuration.",
+        [
+            .member(.status, .words(["reloaded"])) { _ in "reloaded" },
+            .member(.apps, .integer, "The configured apps and platforms.") { $0.apps },
+            .member(.warnings, .list(of: .text), "Changes that need a restart.") { $0.warnings },
+        ])
+
     package func entry(by actor: Signature) -> AuditEntry {
         AuditEntry(.relayReload, by: actor, to: [.apps: .integer(apps)])
     }
@@ -26,10 +34,6 @@ extension API {
     func reload(by caller: Caller) throws -> Response {
         let report = try control.reload(by: caller.actor.name)
         store.note(report.entry(by: Signature(by: caller.actor, at: now())), log: settings.log)
-        return .json { writer in
-            writer.object { writer in
-                writer.members([.status: "reloaded", .apps: report.apps, .warnings: report.warnings])
-            }
-        }
+        return .json { $0.object(report, ReloadReport.shape) }
     }
 }

@@ -30,8 +30,9 @@ extension API {
     func checkStore() throws -> Response {
         let slot = try maintenanceSlot()
         let work = LongWork("check", stop: stop) { [store] outlet in
-            let faults = try store.check { name in outlet.write { $0.member(.begins, name) } }
-            _ = outlet.write { StoreDocument.faults(faults, &$0) }
+            let faults = try store.check { name in outlet.write { $0.members(of: .begins(name), StoreCheckLine.shape) }
+            }
+            _ = outlet.write { $0.members(of: .faults(faults), StoreCheckLine.shape) }
             return nil
         }
         return Self.lines(LongAnswer(work, slot: slot))
@@ -58,10 +59,10 @@ extension API {
                 let tick = MonotonicClock.milliseconds()
                 guard tick - last >= 200 else { return outlet.isWanted }
                 last = tick
-                return outlet.write { StoreDocument.members(of: report, isDone: false, &$0) }
+                return outlet.write { $0.members(of: (report: report, isDone: false), PruneReport.shape) }
             }
             log(.notice, "the store was pruned", report.fields)
-            _ = outlet.write { StoreDocument.members(of: report, isDone: true, &$0) }
+            _ = outlet.write { $0.members(of: (report: report, isDone: true), PruneReport.shape) }
             return nil
         }
         return Self.lines(LongAnswer(work, slot: slot))
@@ -81,27 +82,60 @@ extension API {
 }
 
 extension StoreDocument {
-    static func members(of report: PruneReport, isDone: Bool, _ writer: inout JSONWriter) {
-        writer.members([
-            .isDone: isDone, .campaigns: report.campaigns, .deliveries: report.deliveries,
-            .formerTelephones: report.formerTelephones, .devices: report.devices, .webhooks: report.webhooks,
-            .alerts: report.alerts, .notifications: report.notifications, .freed: report.freed,
-            .longestPause: JSONDecimal(Double(report.longestPause.nanoseconds) / 1e6),
-        ])
-    }
-
-    static func faults(_ faults: [StoreFault], _ writer: inout JSONWriter) {
-        writer.array(.faults, faults) { writer, fault in
-            writer.object([.check: fault.check, .detail: fault.detail])
-        }
-    }
-
     /// The last line of a check that ran without a daemon.
     package static func json(of faults: [StoreFault]) -> [UInt8] {
         var writer = JSONWriter()
-        writer.object { Self.faults(faults, &$0) }
+        writer.object(.faults(faults), StoreCheckLine.shape)
         return writer.bytes
     }
+}
+
+/// A line of the answer to a check.
+enum StoreCheckLine {
+    case begins(String)
+    case faults([StoreFault])
+
+    private var check: String? { if case .begins(let check) = self { check } else { nil } }
+    private var found: [StoreFault]? { if case .faults(let faults) = self { faults } else { nil } }
+
+    static let shape = Shape<StoreCheckLine>(
+        "StoreCheckLine", "A check that begins, or the result.",
+        [
+            .optional(.begins, .text) { $0.check },
+            .optionalList(.faults, of: StoreFault.shape, "Empty: it is sound.") { $0.found },
+            // `LongWork` writes it.
+            .optional(.error, .text, "The reason why the check failed; the connection is then cut.") { _ in
+                nil as String?
+            },
+        ])
+}
+
+extension StoreFault {
+    static let shape = Shape<StoreFault>(
+        "StoreFault", "One fault.",
+        [
+            .member(.check, .text) { $0.check },
+            .member(.detail, .text) { $0.detail },
+        ])
+}
+
+extension PruneReport {
+    static let shape = Shape<(report: PruneReport, isDone: Bool)>(
+        "PruneLine", "The data that was deleted.",
+        [
+            .member(.isDone, .flag) { $0.isDone },
+            .member(.campaigns, .count, "Campaigns whose deliveries are gone.") { $0.report.campaigns },
+            .member(.deliveries, .count) { $0.report.deliveries },
+            .member(.formerTelephones, .count) { $0.report.formerTelephones },
+            .member(.devices, .count) { $0.report.devices },
+            .member(.webhooks, .count) { $0.report.webhooks },
+            .member(.alerts, .count) { $0.report.alerts },
+            .member(.notifications, .count) { $0.report.notifications },
+            .member(.freed, .count, "Bytes given back to the file system.") { $0.report.freed },
+            .member(.longestPause, .decimal, "The longest wait of other writers, in milliseconds.") {
+                JSONDecimal(of: Double($0.report.longestPause.nanoseconds) / 1e6)
+            },
+        ])
 }
 
 extension PruneReport {

@@ -7,16 +7,7 @@ import WireFormat
 extension API {
     func tokens() throws -> Response {
         let tokens = try store.tokens()
-        return .json { writer in
-            writer.page(tokens, next: nil) { writer, token in
-                writer.object { writer in
-                    Self.write(token, to: &writer)
-                    writer.members([
-                        .createdAt: token.createdAt, .usedAt: token.usedAt, .revokedAt: token.revokedAt,
-                    ])
-                }
-            }
-        }
+        return .json { $0.page(tokens, next: nil) { $0.object($1, AccessToken.shape) } }
     }
 
     /// The secret is in this answer and nowhere else; the store keeps its hash.
@@ -36,12 +27,7 @@ extension API {
         let token = AccessToken(name: name ?? "", scopes: scopes, apps: apps, createdAt: now(), revokedAt: nil)
         try store.addToken(token, hash: SHA256.digest(Array(secret.utf8)), by: caller.actor)
         tokenCache.forget()
-        return .json(201) { writer in
-            writer.object { writer in
-                Self.write(token, to: &writer)
-                writer.member(.secret, secret)
-            }
-        }
+        return .json(201) { $0.object((token: token, secret: secret), AccessToken.createdShape) }
     }
 
     func revokeToken(_ name: String, _ query: inout Query, by caller: Caller) throws -> Response {
@@ -56,12 +42,6 @@ extension API {
         }
         tokenCache.forget()
         return .noContent
-    }
-
-    private static func write(_ token: AccessToken, to writer: inout JSONWriter) {
-        writer.member(.name, token.name)
-        writer.member(.scopes, Scope.allCases.filter(token.scopes.contains).map(\.rawValue))
-        writer.member(.apps, token.apps?.sorted())
     }
 
     /// The apps that a token is bound to; each must be configured, for a mistyped name would bind it to nothing.
@@ -111,4 +91,39 @@ extension API {
                 }
             }
     }
+}
+
+extension Scope {
+    /// Some of them, in the order of the cases.
+    static let schema = Schema.list(of: .words(Scope.self))
+
+    static func names(of scopes: Set<Scope>) -> [String] { allCases.filter(scopes.contains).map(\.rawValue) }
+}
+
+extension AccessToken {
+    /// The first members of both answers about a token.
+    private static let bound = Shape<AccessToken>([
+        .member(.name, .text) { $0.name },
+        .member(.scopes, Scope.schema) { Scope.names(of: $0.scopes) },
+        .nullable(
+            .apps, .list(of: .text),
+            "The apps that it is bound to, on every platform: it sees and changes no other app. null: all."
+        ) { $0.apps?.sorted() },
+    ])
+
+    static let shape = Shape<AccessToken>(
+        "AccessToken", "A token without its secret.",
+        [
+            bound.members { $0 },
+            .member(.createdAt, .instant) { $0.createdAt },
+            .nullable(.usedAt, .instant, "When it was last used, to the minute; null: never.") { $0.usedAt },
+            .nullable(.revokedAt, .instant) { $0.revokedAt },
+        ])
+
+    static let createdShape = Shape<(token: AccessToken, secret: String)>(
+        "CreatedToken", "A token with its secret.",
+        [
+            bound.members { $0.token },
+            .member(.secret, .text, "The secret.") { $0.secret },
+        ])
 }

@@ -23,15 +23,8 @@ extension API {
                 409, "a session is begun with an API token; at the control socket `upgrade-relay page` prints a link")
         }
         let secret = try sessions.begin(for: call.caller.actor.name, token: token)
-        var response = Response.json(201) { writer in
-            writer.object { writer in
-                writer.member(.name, call.caller.actor.name)
-                writer.member(.scopes, Scope.allCases.filter(call.caller.may).map(\.rawValue))
-                writer.member(.apps, call.caller.apps?.sorted())
-                writer.member(.expiresAt, self.now() + Sessions.life)
-                writer.member(.formToken, secret.formToken)
-            }
-        }
+        let begun = BegunSession(caller: call.caller, expiresAt: now() + Sessions.life, formToken: secret.formToken)
+        var response = Response.json(201) { $0.object(begun, BegunSession.shape) }
         response.headers.append(cookie(secret, for: call.head))
         return response
     }
@@ -49,19 +42,7 @@ extension API {
     /// Every browser that is signed in.
     func listSessions() throws -> Response {
         let sessions = try sessions.all()
-        return .json { writer in
-            writer.page(sessions, next: nil) { writer, listed in
-                let (session, token) = (listed.live.session, listed.live.token)
-                writer.object { writer in
-                    writer.members([.id: listed.id, .name: session.actor])
-                    writer.member(
-                        .scopes, token.map { token in Scope.allCases.filter(token.scopes.contains).map(\.rawValue) })
-                    writer.members([
-                        .createdAt: session.createdAt, .usedAt: session.usedAt, .expiresAt: session.expiresAt,
-                    ])
-                }
-            }
-        }
+        return .json { $0.page(sessions, next: nil) { $0.object($1, ListedSession.shape) } }
     }
 
     package func endSession(id: String, by caller: Caller) throws -> Response {
@@ -78,8 +59,61 @@ extension API {
         }
         let (secret, until) = try sessions.makeLink(for: call.caller.actor.name)
         let path = "/page/enter/\(secret)"
-        return .json(201) { writer in
-            writer.object([.url: settings.server.origin.map { $0 + path }, .path: path, .expiresAt: until])
-        }
+        let link = SessionLink(url: settings.server.origin.map { $0 + path }, path: path, expiresAt: until)
+        return .json(201) { $0.object(link, SessionLink.shape) }
     }
+}
+
+/// A browser's session at its begin.
+struct BegunSession {
+    let caller: Caller
+    let expiresAt: Timestamp
+    let formToken: String
+
+    static let shape = Shape<BegunSession>(
+        "Session", "A browser that is signed in.",
+        [
+            .member(.name, .text, "The API token's name.") { $0.caller.actor.name },
+            .member(.scopes, Scope.schema) { session in
+                Scope.allCases.filter { session.caller.may($0) }.map(\.rawValue)
+            },
+            .nullable(.apps, .list(of: .text), "The apps that the API token is bound to; null: all.") {
+                $0.caller.apps?.sorted()
+            },
+            .member(.expiresAt, .anyInstant) { $0.expiresAt },
+            .member(.formToken, .text, "The value that each change by the session carries in X-Form-Token.") {
+                $0.formToken
+            },
+        ])
+}
+
+/// A link that signs a browser in, once.
+struct SessionLink {
+    let url: String?
+    let path: String
+    let expiresAt: Timestamp
+
+    static let shape = Shape<SessionLink>(
+        "SessionLink", "A link that signs in once.",
+        [
+            .nullable(.url, .text, "The relay's own address; null: it does not listen on TCP.") { $0.url },
+            .member(.path, .text) { $0.path },
+            .member(.expiresAt, .anyInstant) { $0.expiresAt },
+        ])
+}
+
+extension ListedSession {
+    static let shape = Shape<ListedSession>(
+        "ListedSession", "A browser that is signed in.",
+        [
+            .member(.id, .text.matching("^[0-9a-f]{16}$")) { $0.id },
+            .member(.name, .text, "The API token's name, or the user who printed the link.") { $0.live.session.actor },
+            .nullable(
+                .scopes, Scope.schema,
+                "The scopes of its API token; null: an operator's session, which may do everything but what is the control socket's alone."
+            ) { $0.live.token.map { Scope.names(of: $0.scopes) } },
+            .member(.createdAt, .instant) { $0.live.session.createdAt },
+            .member(.usedAt, .instant) { $0.live.session.usedAt },
+            .member(.expiresAt, .instant) { $0.live.session.expiresAt },
+        ])
 }

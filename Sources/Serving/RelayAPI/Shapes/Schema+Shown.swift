@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayStore
+package import WireFormat
 
 /// The facts that a person was shown before an act, in the document.
 extension Shown.Fact {

@@ -11,7 +11,7 @@ extension API {
     func alert(_ app: AppKey) throws -> Response {
         try require(app)
         guard let alert = try store.alert(of: app, at: now()) else { throw Self.noAlert }
-        return .json { $0.object { $0.alertMembers(alert) } }
+        return .json { $0.object(alert, AlertRecord.shape) }
     }
 
     func setAlert(_ app: AppKey, body: [UInt8], by caller: Caller) throws -> Response {
@@ -37,12 +37,7 @@ extension API {
         try store.setAlert(alert, by: caller.actor.confirming(shown))
         let record = try store.version(of: app) ?? VersionRecord(app)
         let advice = versionCache.advice(for: record, seen: try store.seenVersions(of: app))
-        return .json { writer in
-            writer.object { writer in
-                writer.alertMembers(alert)
-                writer.member(.warnings, advice.warnings)
-            }
-        }
+        return .json { $0.object((alert: alert, warnings: advice.warnings), AlertRecord.resultShape) }
     }
 
     func clearAlert(_ app: AppKey, _ query: inout Query, by caller: Caller) throws -> Response {
@@ -57,12 +52,24 @@ extension API {
     private static let noAlert = ProblemDetails(404, "this app has no alert")
 }
 
-extension JSONWriter {
-    fileprivate mutating func alertMembers(_ alert: AlertRecord) {
-        app(alert.app)
-        members([
-            .message: alert.message, .blocking: alert.isBlocking, .endsAt: alert.endsAt, .createdAt: alert.createdAt,
-            .createdBy: alert.createdBy,
+extension AlertRecord {
+    static let shape = Shape<AlertRecord>(
+        "Alert", "The alert that every user of an app sees at launch.",
+        [
+            AppKey.shape.members { $0.app },
+            .member(.message, .text) { $0.message },
+            .member(.blocking, .flag) { $0.isBlocking },
+            .nullable(.endsAt, .instant) { $0.endsAt },
+            .member(.createdAt, .instant) { $0.createdAt },
+            .member(.createdBy, .text) { $0.createdBy },
         ])
-    }
+
+    static let resultShape = Shape<(alert: AlertRecord, warnings: [String])>(
+        "AlertResult", "An alert that was set.",
+        [
+            shape.members { $0.alert },
+            .member(.warnings, .list(of: .text), "The effects of the published document on versions still seen.") {
+                $0.warnings
+            },
+        ])
 }

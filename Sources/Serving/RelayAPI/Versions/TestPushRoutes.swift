@@ -33,20 +33,7 @@ extension API {
         // Each is a real push: a token's holder must not be able to ring a phone all day.
         if caller.token != nil { try testPushes.take(for: caller.actor.name, "test pushes") }
         let reports = try testPush(wish, by: caller)
-        return .json { writer in
-            writer.page(reports, next: nil) { writer, report in
-                let (device, result) = report
-                writer.object { writer in
-                    writer.member(.token, device.token, for: caller.sight)
-                    writer.member(.telephone, device.telephone, for: caller.sight)
-                    writer.members([
-                        .environment: device.environment.name, .server: result.server, .state: result.state.rawValue,
-                        .status: result.status.map(Int64.init), .reason: result.reason, .apnsId: result.pushID,
-                        .remedy: result.remedy,
-                    ])
-                }
-            }
-        }
+        return .json { $0.object(reports, TestPushResult.listShape, for: caller.sight) }
     }
 
     private func testPush(_ wish: TestPushRequest, by caller: Caller) throws -> [TestPushReport] {
@@ -82,4 +69,33 @@ extension API {
         if let telephone { return TestPushRequest(app: app, target: .telephone(telephone)) }
         return TestPushRequest(app: app, target: .token(token ?? "", environment))
     }
+}
+
+extension TestPushResult {
+    static let shape = Shape<TestPushReport>(
+        "TestPushAnswer", "The push service's answers.",
+        [
+            .personal(.token) { $0.device.token },
+            .nullablePersonal(.telephone) { $0.device.telephone },
+            .member(.environment, .environment) { $0.device.environment.name },
+            .member(.server, .text, "The push service.") { $0.result.server },
+            .member(.state, .words(State.self), "failed: the service did not judge the token.") {
+                $0.result.state.rawValue
+            },
+            .nullable(.status, .integer, "The service's HTTP status; null: no answer.") {
+                $0.result.status.map { Int64($0) }
+            },
+            .nullable(.reason, .text, "The service's reason, or why the push did not leave.") { $0.result.reason },
+            .member(.apnsId, .text, "The push's id: for iOS its apns-id, for Android its data.pushId.") {
+                $0.result.pushID
+            },
+            .nullable(.remedy, .text, "The remedy.") { $0.result.remedy },
+        ])
+
+    static let listShape = Shape<[TestPushReport]>(
+        "TestPushAnswers", nil,
+        [
+            .list(.items, of: shape) { $0 },
+            .written(.next, .null) { writer, _ in writer.null() },
+        ])
 }

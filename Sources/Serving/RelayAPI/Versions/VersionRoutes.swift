@@ -9,9 +9,10 @@ import WireFormat
 extension API {
     func apps(_ caller: Caller) throws -> Response {
         let rows = try versions().filter { caller.maySee($0.app) }
-        return .json { writer in
-            writer.page(rows, next: nil) { writer, row in
-                writer.object { $0.versionMembers(of: row.app, row.status, for: caller.sight) }
+        return .json {
+            $0.page(rows, next: nil) { writer, row in
+                writer.object(
+                    ShownVersion(app: row.app, status: row.status), ShownVersion.shape, for: caller.sight)
             }
         }
     }
@@ -34,16 +35,12 @@ extension API {
         let status = try store.version(of: app).map(control.requirements.status)
         let required = try shown(.required(app))
         let release = try shown(.release(app, nil, nil))
-        return .json { writer in
-            writer.object { writer in
-                writer.versionMembers(of: app, status, for: sight)
-                writer.shown(.shown, required)
-                writer.shown(.releasable, release.facts[.version] == .nothing ? nil : release)
-                writer.member(.warnings, status.map { control.requirements.warnings(of: $0.record) } ?? [])
-                writer.array(.history, history) { $0.change($1, for: sight) }
-                writer.array(.inForceHistory, inForceHistory) { $0.change($1) }
-            }
-        }
+        let answer = VersionHistory(
+            version: ShownVersion(app: app, status: status), shown: required,
+            releasable: release.facts[.version] == .nothing ? nil : release,
+            warnings: status.map { control.requirements.warnings(of: $0.record) } ?? [], changes: history,
+            inForceChanges: inForceHistory)
+        return .json { $0.object(answer, VersionHistory.shape, for: sight) }
     }
 
     /// The facts that a person is shown before an act.
@@ -66,7 +63,11 @@ extension API {
     func plan(_ app: AppKey, body: [UInt8], by caller: Caller) throws -> Response {
         let (report, warnings) = try planned(app, body: body, by: caller)
         let record = try store.version(of: app)
-        return .json { $0.plan(app, report, inForce: record?.inForce.required, warnings: warnings) }
+        return .json {
+            $0.object(
+                ShownPlan(app: app, report: report, inForce: record?.inForce.required, warnings: warnings),
+                ShownPlan.shape)
+        }
     }
 
     /// The dry run of a bump, with warnings for people.
@@ -94,7 +95,9 @@ extension API {
         let (shown, isUrgent) = try Self.carried(.release, body, mayBeUrgent: true)
         let record = try control.requirements.release(
             app: app, isUrgent: isUrgent, by: caller.actor.confirming(shown))
-        return .json { $0.version(control.requirements.status(record), for: caller.sight) }
+        return .json {
+            $0.object(ShownVersion(control.requirements.status(record)), ShownVersion.shape, for: caller.sight)
+        }
     }
 
     package func withdraw(_ app: AppKey, body: [UInt8], by caller: Caller) throws -> Response {
@@ -116,15 +119,10 @@ extension API {
         }
         let withdrawal = try control.requirements.withdraw(
             required, of: app, by: caller.actor.confirming(shown), reason: reason)
-        let campaign = try withdrawal.campaign.map(control.requirements.status)
-        return .json { writer in
-            writer.object { writer in
-                writer.member(.withdrawn, withdrawal.withdrawn.text)
-                writer.name(.version)
-                writer.version(control.requirements.status(withdrawal.record), for: caller.sight)
-                writer.member(.campaign, campaign) { $0.campaign($1, for: caller.sight) }
-            }
-        }
+        let answer = WithdrawalResult(
+            withdrawn: withdrawal.withdrawn, version: control.requirements.status(withdrawal.record),
+            campaign: try withdrawal.campaign.map(control.requirements.status))
+        return .json { $0.object(answer, WithdrawalResult.shape, for: caller.sight) }
     }
 
     private func unblock(_ app: AppKey, _ fields: inout BodyFields, by caller: Caller) throws -> Response {
@@ -134,13 +132,8 @@ extension API {
         try fields.finish()
         let record = try control.requirements.unblock(
             versions, of: app, by: caller.actor.confirming(shown), reason: reason)
-        return .json { writer in
-            writer.object { writer in
-                writer.member(.unblocked, versions.map(\.text))
-                writer.name(.version)
-                writer.version(control.requirements.status(record), for: caller.sight)
-            }
-        }
+        let answer = UnblockingResult(unblocked: versions, version: control.requirements.status(record))
+        return .json { $0.object(answer, UnblockingResult.shape, for: caller.sight) }
     }
 
     func apply(_ bump: VersionBump, by caller: Caller, receipt: WebhookReceipt?) throws -> Response {
@@ -185,19 +178,11 @@ extension API {
     static func answer(
         to outcome: BumpOutcome, _ status: VersionStatus, for sight: Redaction, warnings: [String] = []
     ) -> StoredAnswer {
-        func campaign(_ writer: inout JSONWriter, _ campaign: CampaignRecord) {
-            writer.campaign(
-                CampaignStatus(record: campaign, counts: campaign.figures.counts, ratePerSecond: 0, secondsLeft: nil),
-                for: sight)
-        }
+        let result = BumpResult(
+            version: status, campaign: outcome.campaign, blockCampaigns: outcome.blocked.compactMap(\.campaign),
+            warnings: warnings)
         var writer = JSONWriter()
-        writer.object { writer in
-            writer.name(.version)
-            writer.version(status, for: sight)
-            writer.member(.campaign, outcome.campaign) { campaign(&$0, $1) }
-            writer.array(.blockCampaigns, outcome.blocked.compactMap(\.campaign)) { campaign(&$0, $1) }
-            writer.member(.warnings, warnings)
-        }
+        writer.object(result, BumpResult.shape, for: sight)
         let isNews = outcome.requiredRose || !outcome.blocked.isEmpty
         return StoredAnswer(status: isNews ? 202 : 200, body: writer.bytes)
     }

@@ -155,7 +155,14 @@ extension API {
 
     private static func noteBody(_ status: String, _ reason: String) -> [UInt8] {
         var writer = JSONWriter()
-        writer.object([.status: status, .reason: reason])
+        writer.object((status: status, reason: reason), noteShape)
         return writer.bytes
     }
+
+    static let noteShape = Shape<(status: String, reason: String)>(
+        "EventNote", "An event that changes nothing.",
+        [
+            .member(.status, .words(["ignored", "pong"])) { $0.status },
+            .member(.reason, .text, "The reason, for the person who looks at the deliveries.") { $0.reason },
+        ])
 }

@@ -35,7 +35,7 @@ package struct NodeDescription: Hashable, Sendable {
 
 /// A relay as the other relays know it.
 package struct NodeRecord: Hashable, Sendable {
-    package enum State: String, Hashable, Sendable {
+    package enum State: String, Hashable, Sendable, CaseIterable {
         case alive
         /// Its last heartbeat is older than its lease: it is fenced in a moment.
         case lapsed

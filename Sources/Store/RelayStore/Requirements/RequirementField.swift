@@ -208,9 +208,32 @@ extension RequirementField.Value {
     }
 }
 
-extension JSONWriter {
-    /// The members of a requirement's terms; null where there is no requirement.
-    package mutating func members(_ terms: RequirementTerms?) {
-        for field in RequirementField.allCases { member(field.name.description, terms?[field]?.text) }
+// MARK: In the API's document
+
+extension RequirementField {
+    /// The values that answers show.
+    package var schema: Schema { isMoment ? .instant.orNull : .version.orNull }
+
+    /// Its description in answers.
+    package var note: String {
+        switch self {
+        case .minimumOS:
+            "The oldest system that the required version runs on, on Android an API level; null: any, or not known. Devices with an older one are neither pushed to nor forced by it."
+        case .requiredFrom:
+            "No user is forced before this moment; until then the version is announced, with its date. null: as soon as its store offers it."
+        }
+    }
+
+    /// Its member in the body of a bump.
+    package var property: Schema.Property {
+        let note =
+            switch self {
+            case .minimumOS:
+                "The oldest system that the bump's versions run on (if it names none: the required one), such as \"15.0\"; on Android an API level, such as \"29\". If left out, it stays as it is, and null clears it."
+            case .requiredFrom:
+                "No user is forced before this moment, which is in the future, by a year at most; until then every channel announces the version. If left out, it stays as it is; null: at once. A version already in force takes none (409)."
+            }
+        let schema = isMoment ? Schema.anyInstant.orNull : .version.orNull
+        return Schema.Property(name.description, schema.described(note), isRequired: false)
     }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-package import WireFormat
 
 /// The JSON Schema (draft 2020-12) of one value of the API, as the OpenAPI document shows it.
 package struct Schema: Hashable, Sendable {
@@ -16,12 +15,15 @@ package struct Schema: Hashable, Sendable {
 
     /// Any value.
     package static let anything = Schema([:])
+    package static let null = Schema(type: "null")
     package static let text = Schema(type: "string")
     /// A text that is not empty.
     package static let filled = text.with("minLength", 1)
     package static let flag = Schema(type: "boolean")
     /// Any number, whole or not.
     package static let number = Schema(type: "number")
+    /// A number from 0 on.
+    package static let decimal = number.with("minimum", 0)
     package static let integer = Schema(type: "integer")
     /// A whole number from 0 on.
     package static let count = integer.with("minimum", 0)
@@ -30,6 +32,8 @@ package struct Schema: Hashable, Sendable {
     /// A time by RFC 3339, in UTC, as the relay writes it.
     package static let instant = anyInstant.matching("Z$")
     package static let version = ref("VersionText")
+    /// A telephone, as a client sends it.
+    package static let telephone = text.long(1...64).matching("^[^\\u0000-\\u001F\\u007F-\\u009F]*$")
     /// A push token, as a client sends it.
     package static let token = text.long(1...4096).matching("^[!-~]+$")
 
@@ -49,6 +53,9 @@ package struct Schema: Hashable, Sendable {
     package static func map(of values: Schema) -> Schema {
         Schema(type: "object").with("additionalProperties", values.json)
     }
+
+    /// An object whose members the document does not describe.
+    package static let members = Schema(type: "object").with("additionalProperties", .bool(true))
 
     package static func anyOf(_ schemas: [Schema]) -> Schema { Schema(["anyOf": .array(schemas.map(\.json))]) }
 
@@ -122,8 +129,11 @@ extension Schema {
     }
 
     /// An object with these members and no others.
-    package static func object(_ text: String? = nil, _ properties: [Property]) -> Schema {
-        Schema(type: "object").described(text).having(properties).with("additionalProperties", .bool(false))
+    ///
+    /// - Parameter others: the schema of members that are not listed; nil: there are none.
+    package static func object(_ text: String? = nil, _ properties: [Property], others: Schema? = nil) -> Schema {
+        Schema(type: "object").described(text).having(properties)
+            .with("additionalProperties", others?.json ?? .bool(false))
     }
 
     /// An object's schema, with these members.
