@@ -120,7 +120,7 @@ package struct DeviceChange: Hashable, Sendable {
 // MARK: By field, for those that walk the table
 
 extension Schema {
-    package static let environment = words(PushEnvironment.allCases.map(\.name))
+    package static let environment = words(Channel.Environment.allCases.map(\.name))
 }
 
 extension DeviceField {

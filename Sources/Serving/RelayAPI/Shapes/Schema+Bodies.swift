@@ -145,7 +145,7 @@ extension Schema {
             optional(
                 "replaces", token.orNull,
                 "The token that this phone had before, such as Firebase's registration token where the app registers fid: and its installation id now. Its device takes this one's place, in the same transaction."
-            )
+            ),
         ])
 
     private static let deviceChange = object(
