@@ -74,8 +74,10 @@ extension Model {
         isMeant: (DeviceState) -> Bool
     ) {
         let states = devices["\(app)/\(token)"] ?? []
+        // A file may have said another version of it.
+        let isDisputed = disputed.contains("\(app)/\(token)")
         func permits(_ state: DeviceState) -> Bool {
-            state.isRegistered && state.user != nil && state.user == user && isMeant(state)
+            state.isRegistered && state.user != nil && state.user == user && (isMeant(state) || isDisputed)
                 && !(hasMinimum && state.isTooOld)
         }
         for (index, state) in states.enumerated() {
@@ -98,7 +100,7 @@ extension Model {
                 "push.osTooOld",
                 "\(token) of app \(app) has too old a system since \(since) and is pushed for \(what)"
             )
-        } else if !disputed.contains("\(app)/\(token)") {
+        } else if !isDisputed {
             broke(
                 rule,
                 "\(token) of app \(app) has \(World.text(version: last.version ?? 0)) since \(since) and is pushed for \(what)"
