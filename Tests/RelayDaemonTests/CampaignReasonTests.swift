@@ -136,7 +136,7 @@ import UpgradeRules
         lost.held = .lostStore
         #expect(
             lost.reason.text?.hasPrefix("the store that it waited for is not in the configuration any more") == true)
-        #expect(lost.reason.text?.hasSuffix("put the version in force by \"campaigns release\"") == true)
+        #expect(lost.reason.text?.hasSuffix("put the version in force by \"version release\"") == true)
         #expect(lost.reason.standsStill)
     }
 

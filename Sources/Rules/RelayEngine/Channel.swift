@@ -5,6 +5,9 @@ package import UpgradeRules
 package enum ProviderName: String, Sendable, Hashable, CaseIterable {
     case apns, fcm
 
+    /// Those that may stand beside a platform's own.
+    package static let beside: [ProviderName] = [.fcm]
+
     /// As people know it.
     package var text: String {
         switch self {

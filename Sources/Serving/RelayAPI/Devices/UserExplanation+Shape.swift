@@ -91,7 +91,7 @@ extension UserExplanation.Device {
     /// The other fields that the registry has, without those of the user.
     private static let details = Shape<DeviceRegistration>([
         .all(DeviceField.values.filter { $0 != .telephone && $0 != .version }.map(\.member)),
-        DeviceRegistration.provider,
+        DeviceRegistration.provider.members { $0 },
     ])
 
     private static let channels = Shape<UserExplanation.Device>([

@@ -27,15 +27,17 @@ extension DeviceRegistration {
         AppKey.shape.members { $0.app },
         .personal(.token) { $0.token },
         .all(DeviceField.values.map(\.member)),
-        provider,
     ])
 
-    static let provider = ShapeMember<DeviceRegistration>.optional(
-        .provider, .words(["fcm"]),
-        "The push service of the token, where it is not the platform's own: fcm, for an iPhone."
-    ) { device in
-        device.channel.isBeside ? device.channel.provider(on: device.app.platform).rawValue : nil
-    }
+    /// Not in lines that are imported again: the token's form says it.
+    static let provider = Shape<DeviceRegistration>([
+        .optional(
+            .provider, .words(ProviderName.beside.map(\.rawValue)),
+            "The push service of the token, where it is not the platform's own: Firebase, for an iPhone."
+        ) { device in
+            device.channel.isBeside ? device.channel.provider(on: device.app.platform).rawValue : nil
+        }
+    ])
 }
 
 extension DeviceRecord {
@@ -43,6 +45,7 @@ extension DeviceRecord {
         "Device", "A device as the registry keeps it.",
         [
             DeviceRegistration.shape.members { $0.registration },
+            DeviceRegistration.provider.members { $0.registration },
             .member(.registeredAt, .instant) { $0.registeredAt },
             .nullable(.retiredAt, .instant, "When the push service declared the token dead.") { $0.retiredAt },
         ])

@@ -135,7 +135,7 @@ extension Schema {
 
     private static let provider = optional(
         "provider", Schema.words(ProviderName.self).orNull,
-        "The push service of the token, which its form says: a token with a colon is FCM's, as is any of an Android app. Another one is refused."
+        "The push service of the token, which its form says: a token with a colon is Firebase's, as is any of an Android app. Another one is refused."
     )
 
     private static let deviceRegistration = object(
