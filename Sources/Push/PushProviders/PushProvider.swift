@@ -16,7 +16,7 @@ package protocol PushProvider: Sendable {
     var credential: AnyHashable { get }
     /// Judges answers for the connection they came on, on the lane's thread.
     var answerJudge: any AnswerJudge { get }
-    /// Whether it has two environments, so that a token which one calls bad may be the other's.
+    /// The provider has two environments: a token that one calls bad may be the other's.
     var hasSandbox: Bool { get }
     /// Bytes that a push adds to a batch's arena, about.
     var bytesPerPush: Int { get }

@@ -25,8 +25,8 @@ package struct FCMBody: Hashable, Sendable {
     let end: [UInt8]
     /// Keys and values without the telephone.
     package let sharedSize: Int
-    /// Whether the object `page` stands in a text.
-    let hasPageInText: Bool
+    /// `FCMProvider.Settings.isPageInText`.
+    private let isPageInText: Bool
 
     /// - Parameters:
     ///   - campaign: its id; for the analytics label.
@@ -35,15 +35,15 @@ package struct FCMBody: Hashable, Sendable {
         _ payload: UpgradePayload, _ settings: FCMProvider.Settings, campaign: String, life: Duration,
         expiresAt: Timestamp? = nil
     ) {
+        isPageInText = settings.isPageInText
         let label = settings.analyticsLabel.map { Self.options($0, campaign: campaign) } ?? []
         if let iPhones = settings.iPhones {
             let message = FCMMessageToIPhone(payload, iPhones, expiresAt: expiresAt)
             (beforeTelephone, afterTelephone) = (message.beforeTelephone, message.afterTelephone)
             self.end = message.end + label + Array("}}".utf8)
-            (sharedSize, hasPageInText) = (message.sharedSize, false)
+            sharedSize = message.sharedSize
             return
         }
-        hasPageInText = true
         let (before, after) = (payload.pageBeforeTelephone, payload.pageAfterTelephone)
         var size = "page".utf8.count + before.count + after.count + "pushId".utf8.count + PushID.length
 
@@ -105,17 +105,13 @@ package struct FCMBody: Hashable, Sendable {
     private static let fidKey = Array(#"fid":""#.utf8)
 
     /// Appends a telephone as `page` has it.
-    func appendTelephone(_ arena: [UInt8], _ range: Range<Int>, to bytes: inout [UInt8]) {
-        guard hasPageInText else { return UpgradePayload.appendEscaped(arena, range, to: &bytes) }
-        Self.appendEscapedTwice(arena, range, to: &bytes)
-    }
-
-    /// Appends a text that stands in a JSON text that stands in a JSON text.
-    static func appendEscapedTwice(_ arena: [UInt8], _ range: Range<Int>, to bytes: inout [UInt8]) {
+    ///
+    /// - Parameter isPageInText: whether `page` is a JSON text in a JSON text, whose content is escaped twice.
+    static func appendTelephone(_ arena: [UInt8], _ range: Range<Int>, isPageInText: Bool, to bytes: inout [UInt8]) {
         let start = bytes.count
         UpgradePayload.appendEscaped(arena, range, to: &bytes)
         // The second escaping only changes a text in which the first has put a backslash.
-        guard bytes[start...].contains(UInt8(ascii: "\\")) else { return }
+        guard isPageInText, bytes[start...].contains(UInt8(ascii: "\\")) else { return }
         let once = Array(bytes[start...])
         bytes.removeSubrange(start...)
         UpgradePayload.appendEscaped(once, to: &bytes)
@@ -154,7 +150,7 @@ package struct FCMBody: Hashable, Sendable {
         var bytes = start
         Self.appendTarget(arena, 0..<split, to: &bytes)
         bytes += beforeTelephone
-        appendTelephone(arena, split..<arena.count, to: &bytes)
+        Self.appendTelephone(arena, split..<arena.count, isPageInText: isPageInText, to: &bytes)
         return bytes + afterTelephone + Array(pushID.utf8) + end
     }
 }

@@ -25,6 +25,8 @@ package struct FCMProvider: PushProvider {
         package var isForRestrictedSatellite = false
         /// For an iOS app, which FCM reaches by APNs. Default nil: an Android app's.
         package var iPhones: IPhones?
+        /// Android apps get `page` as a text, since the values of `data` are texts; iPhones get the object.
+        var isPageInText: Bool { iPhones == nil }
         package var quotaPerMinute: Int
         package var avoidsQuarterHours: Bool
 
@@ -139,16 +141,12 @@ package struct FCMProvider: PushProvider {
     package var bytesPerPush: Int { 240 }
 
     package func append(_ targets: [PushTarget], of arena: [UInt8], campaign: [UInt8], to batch: RequestBatch) {
-        let isToIPhones = settings.iPhones != nil
+        let isPageInText = settings.isPageInText
         for target in targets {
             batch.append { request in
                 request.appendSlot { FCMBody.appendTarget(arena, target.token.range, to: &$0) }
-                request.appendSlot { bytes in
-                    if isToIPhones {
-                        UpgradePayload.appendEscaped(arena, target.telephone.range, to: &bytes)
-                    } else {
-                        FCMBody.appendEscapedTwice(arena, target.telephone.range, to: &bytes)
-                    }
+                request.appendSlot {
+                    FCMBody.appendTelephone(arena, target.telephone.range, isPageInText: isPageInText, to: &$0)
                 }
                 request.appendSlot { PushID.append(campaign: campaign, device: target.device, to: &$0) }
             }

@@ -18,8 +18,7 @@ struct ShownAdoption {
         [
             .member(.campaign, .text, "The campaign's id.") { $0.record.id },
             AppKey.shape.members { $0.record.app },
-            .nullable(.required, .version, UpgradeTarget.requiredNote) { $0.record.requirement.target.required?.text },
-            .nullable(.blocked, .version, UpgradeTarget.blockedNote) { $0.record.requirement.target.blocked?.text },
+            UpgradeTarget.shape.members { $0.record.requirement.target },
             .member(.state, .words(CampaignState.self)) { $0.record.state.rawValue },
             .member(
                 .begunAt, .instant, "When it started; while it waits, when it was made. The curve begins here, with 0."

@@ -5,14 +5,21 @@ import UpgradeRules
 import WireFormat
 
 extension UpgradeTarget {
-    static let requiredNote = "The floor that it announces; null if it announces a block."
     static let blockedNote = "The version that its devices must leave; null if it announces a floor."
+
+    /// The members of a campaign's answers that name its target.
+    static let shape = Shape<UpgradeTarget>([
+        .nullable(.required, .version, "The floor that it announces; null if it announces a block.") {
+            $0.required?.text
+        },
+        .nullable(.blocked, .version, blockedNote) { $0.blocked?.text },
+    ])
 }
 
 /// A campaign as an answer shows it.
 struct ShownCampaign {
     let status: CampaignStatus
-    /// Whether it says what a person's acts on it would do. Only where one campaign is asked for.
+    /// The answer says what a person's acts on the campaign would do: only where one campaign is asked for.
     var hasEffects = false
 
     var record: CampaignRecord { status.record }
@@ -22,8 +29,7 @@ struct ShownCampaign {
         [
             .member(.id, .text, "Twelve hex digits; the beginning of each of its apns-ids.") { $0.record.id },
             AppKey.shape.members { $0.record.app },
-            .nullable(.required, .version, UpgradeTarget.requiredNote) { $0.record.requirement.target.required?.text },
-            .nullable(.blocked, .version, UpgradeTarget.blockedNote) { $0.record.requirement.target.blocked?.text },
+            UpgradeTarget.shape.members { $0.record.requirement.target },
             .nullable(
                 .inForce, .version, "The version in force for the app: an older one for as long as the campaign waits."
             ) { $0.record.inForce?.text },

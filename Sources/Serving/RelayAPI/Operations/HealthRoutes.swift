@@ -61,7 +61,7 @@ struct ReadinessReport {
     let faults: [ReadinessFault]
     let degraded: [ReadinessFault]
     let warnings: [ReadinessFault]
-    /// Whether it has no list.
+    /// The answer leaves its lists out.
     let isShort: Bool
 
     static let health = Shape<Void>(
