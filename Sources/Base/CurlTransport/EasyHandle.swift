@@ -22,7 +22,7 @@ final class EasyHandle {
     var kept: AnyObject?
 
     /// `curl_global_init` runs once for the process. Thread-safe since 7.84 (Debian's build has that feature bit).
-    private static let isReady: Bool = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+    static let isReady: Bool = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
     init(context: String) throws(TransportError) {
         guard Self.isReady, let handle = unsafe curl_easy_init() else {
@@ -108,12 +108,17 @@ final class EasyHandle {
         }
     }
 
-    /// The error for a `curl_easy_perform` that failed.
-    func error(_ result: CURLcode) -> TransportError {
+    /// Whether the way to the server was clear (name, TCP, proxy, TLS): from then on something of the request may have left.
+    var wasConnected: Bool {
         var clear: curl_off_t = 0
         _ = unsafe relay_curl_get_pretransfer_time(pointer, &clear)
+        return clear != 0
+    }
+
+    /// The error for a request that failed.
+    func error(_ result: CURLcode) -> TransportError {
         // A proxy's refusal of CONNECT is a receive error before this time is set.
-        return error(result, isConnected: clear != 0)
+        error(result, isConnected: wasConnected)
     }
 
     /// The error for a connection that was made and broke.

@@ -48,10 +48,7 @@ package struct HTTPClient: Sendable {
     private func perform(
         _ request: HTTPRequest, piece: (([UInt8]) throws -> Bool)? = nil, isCancelled: @escaping () -> Bool = { false }
     ) throws -> HTTPResponse {
-        let handle = try EasyHandle(context: Self.context(request))
-        let transfer = Transfer(request: request, piece: piece, isCancelled: isCancelled)
-        handle.kept = transfer
-        try configure(handle, request, transfer)
+        let (handle, transfer) = try prepare(request, piece: piece, isCancelled: isCancelled)
         let result: CURLcode
         if let bytes = request.body {
             let size = curl_off_t(bytes.count)
@@ -70,7 +67,25 @@ package struct HTTPClient: Sendable {
             result = unsafe curl_easy_perform(handle.pointer)
         }
         if let thrown = transfer.thrown { throw thrown }
-        if transfer.isTooLarge { throw Self.tooLarge(request) }
+        return try Self.response(to: request, by: handle, transfer, result)
+    }
+
+    /// A handle with everything of the request but its body.
+    func prepare(
+        _ request: HTTPRequest, piece: (([UInt8]) throws -> Bool)? = nil, isCancelled: @escaping () -> Bool = { false }
+    ) throws(TransportError) -> (EasyHandle, Transfer) {
+        let handle = try EasyHandle(context: Self.context(request))
+        let transfer = Transfer(request: request, piece: piece, isCancelled: isCancelled)
+        handle.kept = transfer
+        try configure(handle, request, transfer)
+        return (handle, transfer)
+    }
+
+    /// The answer to a request that libcurl has ended with `result`.
+    static func response(
+        to request: HTTPRequest, by handle: EasyHandle, _ transfer: Transfer, _ result: CURLcode
+    ) throws(TransportError) -> HTTPResponse {
+        if transfer.isTooLarge { throw tooLarge(request) }
         guard result == CURLE_OK || transfer.isEnough else { throw handle.error(result) }
         var status = 0
         _ = unsafe relay_curl_get_response_code(handle.pointer, &status)

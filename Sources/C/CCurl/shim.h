@@ -87,6 +87,15 @@ RELAY_SET(http_header, CURLOPT_HTTPHEADER, struct curl_slist *_Nullable)
 /// The body; not copied: it must outlive the transfer. Set the size first.
 RELAY_SET(post_fields, CURLOPT_POSTFIELDS, const void *_Nonnull)
 RELAY_SET(post_field_size, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t)
+/// The body, copied by libcurl. Set the size first.
+RELAY_SET(copied_post_fields, CURLOPT_COPYPOSTFIELDS, const void *_Nonnull)
+
+// --- Many requests at a time
+
+/// 1: a request waits for a connection that is being made rather than make another, if that may carry several (HTTP/2).
+RELAY_SET(pipe_wait, CURLOPT_PIPEWAIT, long)
+/// The owner's mark, found again with the message that the request has ended.
+RELAY_SET(mark, CURLOPT_PRIVATE, void *_Nullable)
 
 // --- The answer
 
@@ -107,6 +116,12 @@ RELAY_GET(response_code, CURLINFO_RESPONSE_CODE, long *_Nonnull)
 RELAY_GET(active_socket, CURLINFO_ACTIVESOCKET, curl_socket_t *_Nonnull)
 /// 0 until the way was clear (DNS, TCP, proxy and TLS done): tells "cannot connect" from "no answer".
 RELAY_GET(pretransfer_time, CURLINFO_PRETRANSFER_TIME_T, curl_off_t *_Nonnull)
+
+RELAY_GET(mark, CURLINFO_PRIVATE, char *_Nullable *_Nonnull)
+/// CURL_HTTP_VERSION_2_0 where HTTP/2 was agreed on; 0 before the answer.
+RELAY_GET(http_version, CURLINFO_HTTP_VERSION, long *_Nonnull)
+/// How many connections were made for it: 0 where it went over one that was there.
+RELAY_GET(new_connections, CURLINFO_NUM_CONNECTS, long *_Nonnull)
 
 /// The proxy's answer to CONNECT; 0: none.
 RELAY_GET(connect_code, CURLINFO_HTTP_CONNECTCODE, long *_Nonnull)
