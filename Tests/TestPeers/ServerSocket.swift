@@ -43,11 +43,12 @@ package final class ServerSocket {
         return max(Int(SSL_read(tls, &buffer, Int32(buffer.count))), 0)
     }
 
-    package func write(_ text: String) {
+    /// - Parameter isLast: whether TLS is ended after it. Default yes.
+    package func write(_ text: String, isLast: Bool = true) {
         let bytes = Array(text.utf8)
         if let tls {
             _ = SSL_write(tls, bytes, Int32(bytes.count))
-            _ = SSL_shutdown(tls)
+            if isLast { _ = SSL_shutdown(tls) }
         } else {
             _ = send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL))
         }

@@ -55,7 +55,7 @@ extension HTTP2Connection {
         }
         unsafe slots.slots[slot].received += Int32(bytes.count)
         if unsafe slots.slots[slot].status >= 300 || slots.slots[slot].isOdd { unsafe keep(bytes, at: slot) }
-        guard unsafe slots.slots[slot].received > Self.answerLimit else { return }
+        guard unsafe slots.slots[slot].received > answerLimit else { return }
         // The status already decides the request; the rest may be endless.
         abandon(Int32(slot))
         answered(unsafe slots.slots[slot])
@@ -72,7 +72,7 @@ extension HTTP2Connection {
             }
             unsafe slots.slots[slot].body = index
         }
-        let room = Self.bodyLimit - bodies[Int(index)].count
+        let room = pool.judge.longestBody - bodies[Int(index)].count
         unsafe bodies[Int(index)].append(contentsOf: bytes.prefix(max(0, room)))
     }
 

@@ -50,9 +50,8 @@ final class HTTP2Connection {
     /// Keeps the rest of a HEADERS frame, whose fields nghttp2 does not have.
     private var headersRest = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 512)
 
-    static let bodyLimit = 4096
     /// The most bytes that an answer's body may have; a longer one is cut short. APNs' are below 100 bytes.
-    static let answerLimit = 65536
+    let answerLimit: Int
     /// Header fields of one answer, names and values and 32 for each (RFC 9113, 6.5.2). Endless CONTINUATION ends here.
     static let headerLimit = 65536
 
@@ -68,6 +67,7 @@ final class HTTP2Connection {
         settings.goesBeyond = pool.machine.goesBeyond()
         machine = ConnectionMachine(settings: settings, at: now)
         slots = RequestSlots(capacity: settings.maximumStreams)
+        answerLimit = max(65536, pool.judge.longestBody)
         unsafe out = .allocate(capacity: Self.outCapacity)
         unsafe session = nil
         // SAFETY: the session is deleted in `close` or deinit, before self goes.

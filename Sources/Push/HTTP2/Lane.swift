@@ -92,9 +92,12 @@ package final class Lane: Sendable {
 
 extension PoolID {
     /// Hands back a batch that no pool takes.
-    func handBack(_ batch: RequestBatch) {
+    ///
+    /// - Parameter rest: seconds until it is worth trying again; default it says nothing of that.
+    func handBack(_ batch: RequestBatch, rest: Int32? = nil) {
         var answer = Answer()
-        answer.kind = .unsent
+        answer.kind = rest != nil && batch.reportsUnreachable ? .unreachable : .unsent
+        answer.retryAfter = rest ?? -1
         batch.answers = Array(repeating: answer, count: batch.count)
         receiver.finished(batch)
     }

@@ -73,10 +73,14 @@ package protocol AnswerJudge: Sendable {
     /// Whether the body of a 2xx, by its first piece, is a good answer's; any other is kept and judged. Called for every 2xx with
     /// a body.
     func isGood(_ body: Span<UInt8>) -> Bool
+    /// The bytes of a body that are kept at most, for an answer that is not simply good. Default 4 KiB; an answer that names many
+    /// tokens needs more.
+    var longestBody: Int { get }
 }
 
 extension AnswerJudge {
     package func isGood(_ body: Span<UInt8>) -> Bool { true }
+    package var longestBody: Int { 4096 }
 }
 
 /// The state of a pool, for status and logs.

@@ -78,7 +78,7 @@ package final class RequestBatch: @unchecked Sendable {
     package var bytes = RequestBytes()
     /// One for each request, in their order; none until the batch comes back.
     package var answers: [Answer] = []
-    /// Bodies of answers that were not 2xx, or a 2xx with an unexpected body; each at most 4 KiB.
+    /// Bodies of answers that were not 2xx, or a 2xx with an unexpected body; each at most the judge's `longestBody`.
     package var bodies: [[UInt8]] = []
     /// The judge's reading of each body.
     private var readings: [AnswerReading] = []
