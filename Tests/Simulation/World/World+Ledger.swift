@@ -87,6 +87,8 @@ extension World {
             let campaign = fields.first(where: { $0.0 == "campaign" })?.1
         else { return }
         ledger.comesLate(campaign)
+        // They wait for the disk no more, and another campaign's push may leave in this turn.
+        unrecordedSince = nil
         // The waits that the service asked for are left out, too.
         let ids = Set(ledger.back.filter(\.isLate).map(\.push.id))
         pushes.retries = pushes.retries.filter { !ids.contains($0.key) }
