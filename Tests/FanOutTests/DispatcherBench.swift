@@ -55,7 +55,7 @@ final class DispatcherBench {
         var configuration = FanOut.Configuration()
         configuration.limits.batchSize = 500
         return Dispatcher(
-            store: bench.store, routes: routes, lanes: LaneSet([lane], mailbox: try Mailbox()),
+            store: bench.store, routes: routes, lanes: LaneSet([lane], curl: lane, mailbox: try Mailbox()),
             configuration: configuration, board: FanOut.Board.Shared(), pulse: Pulse("test"),
             log: Log(minimum: .debug) { _, message, _ in lines.add(message.description) }, clock: { time.now },
             onVersions: { _ in })

@@ -55,7 +55,7 @@ import UpgradeRules
                 registeredAt: 0, attempts: attempts))
         batch.answers = [answer]
         settlement.settle(
-            Batch.Requests(batch: batch, rows: [0]), of: &rows, devices: devices, by: provider, at: now)
+            Batch.Requests(batch: batch, targets: [], rows: [0]), of: &rows, devices: devices, by: provider, at: now)
         return (rows[0], settlement)
     }
 

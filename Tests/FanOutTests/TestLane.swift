@@ -71,14 +71,14 @@ final class TestLane: BatchLane {
     private static func answer(_ reply: Reply, in batch: RequestBatch) -> Answer {
         var answer = Answer()
         (answer.kind, answer.sends, answer.status) = (.answered, 1, reply.status)
-        guard reply.status != 200 else { return answer }
+        guard reply.status != 200 || reply.body != nil else { return answer }
         answer.body = Int32(batch.bodies.count)
         let time = reply.timestamp.map { #","timestamp":\#($0.milliseconds)"# } ?? ""
         batch.bodies.append(Array((reply.body ?? #"{"reason":"\#(reply.reason)"\#(time)}"#).utf8))
         return answer
     }
 
-    /// The number of pushes that wait at the host.
+    /// The number of requests that wait at the host.
     func waiting(at host: String) -> Int {
         state.withLock { pools in
             pools.filter { $0.configuration.origin.host == host }.flatMap(\.waiting).reduce(0) { $0 + $1.count }

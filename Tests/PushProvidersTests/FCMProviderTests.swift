@@ -312,8 +312,9 @@ import WireFormat
     @Test func anInvalidArgumentMayEndATokenOrNot() throws {
         let provider = try provider()
         let other = FCMAnswer.body("INVALID_ARGUMENT", fields: ["message.data"])
-        let beside = provider.exceptions(in: try batch([(400, badToken), (200, ""), (400, other)]), at: start)
-        #expect(beside.map(\.request) == [0, 2])
+        let beside = provider.exceptions(
+            in: try batch([(400, badToken), (200, ""), (400, other)]), to: [], of: [], at: start)
+        #expect(beside.map(\.push) == [0, 2])
         #expect(
             beside.map(\.outcome) == [
                 .invalidToken(reason: "INVALID_ARGUMENT", since: start), .fault(reason: "INVALID_ARGUMENT", .request),
@@ -321,7 +322,7 @@ import WireFormat
     }
 
     @Test func aBatchThatWasTakenHasNoExceptions() throws {
-        #expect(try provider().exceptions(in: batch([(200, ""), (200, "")]), at: start).isEmpty)
+        #expect(try provider().exceptions(in: batch([(200, ""), (200, "")]), to: [], of: [], at: start).isEmpty)
     }
 
     // MARK: The seam

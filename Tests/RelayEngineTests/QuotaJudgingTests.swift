@@ -10,7 +10,7 @@ import Testing
     private func batch(first: Int = 0, again: Int = 0, taken: Int = 0, retryAfter: Duration? = nil) -> Settlement {
         let now = Timestamp(seconds: 1_800_000_000)
         var settlement = Settlement(tag: 1, expiresAt: now + .seconds(86_400), now: now)
-        settlement.taken(taken)
+        settlement.taken(taken, by: taken)
         for device in 0..<first + again {
             let push = Settlement.Push(
                 device: Int64(device), registeredAt: now, attempts: device < first ? 1 : 2, isRepeated: device >= first)

@@ -9,7 +9,7 @@ import Testing
     /// A batch: the own environment took `good` and called the rest bad, and the other one answered those with `outcomes`.
     private func settle(good: Int, _ outcomes: [PushOutcome]) -> Settlement {
         var settlement = Settlement(tag: 0, expiresAt: now + .seconds(3600), now: now)
-        settlement.taken(good)
+        settlement.taken(good, by: good)
         for (index, outcome) in outcomes.enumerated() {
             let push = Settlement.Push(
                 device: Int64(index), registeredAt: now - .seconds(60), attempts: 1, isRepeated: false)

@@ -15,11 +15,12 @@ final class Batch {
         case retries
     }
 
-    /// Requests that travel together, and the rows that they are for.
+    /// Requests that travel together, and the pushes that they carry.
     struct Requests {
         let batch: RequestBatch
-        /// For each request, its row.
-        var rows: [Int32] = []
+        let targets: [PushTarget]
+        /// For each push, its row.
+        let rows: [Int32]
     }
 
     /// The campaign that it is for; nil while it is spare.
@@ -32,7 +33,8 @@ final class Batch {
     var devices = DeviceRows()
     /// One row for each device, once `settle` has run; until then only those that nothing is sent to are final.
     private var rows: [LedgerRow] = []
-    private var targets: [PushTarget] = []
+    /// Empty, for its memory.
+    private var spareTargets: [PushTarget] = []
     private(set) var requests: Requests?
     /// Tokens that the service called bad, on their way to the app's other environment.
     private(set) var secondTries: Requests?
@@ -51,7 +53,7 @@ final class Batch {
     private(set) var handedTo: Set<Channel> = []
 
     /// Pushes on their way.
-    var pushCount: Int { requests?.batch.count ?? 0 }
+    var pushCount: Int { requests?.rows.count ?? 0 }
 
     /// Which lane it goes to: a shard stays with its own.
     var pin: Int {
@@ -81,7 +83,7 @@ final class Batch {
     /// user's wave.
     ///
     /// - Parameters:
-    ///   - most: requests; the devices from the first that would be one more on are left for a later batch.
+    ///   - most: pushes; the devices from the first that would be one more on are left for a later batch.
     ///   - tag: the batch's own number; its requests carry it.
     func fill(
         for run: CampaignRun, _ service: PushService, source: Source, atMost most: Int = .max, tag: Int,
@@ -94,7 +96,8 @@ final class Batch {
         let (provider, payload, filter) = (service.provider, run.payload, run.filter)
         let channel = service.key.channel
         rows.removeAll(keepingCapacity: true)
-        targets.removeAll(keepingCapacity: true)
+        var targets = spareTargets
+        spareTargets = []
         var targetRows: [Int32] = []
         targetRows.reserveCapacity(devices.count)
         for index in devices.rows.indices {
@@ -142,7 +145,7 @@ final class Batch {
             template: template.request, tag: tag, capacity: targets.count, bytesPerRequest: provider.bytesPerPush)
         batch.reportsUnreachable = service.reportsUnreachable
         provider.append(targets, of: devices.bytes, campaign: run.idBytes, to: batch)
-        requests = Requests(batch: batch, rows: targetRows)
+        requests = Requests(batch: batch, targets: targets, rows: targetRows)
     }
 
     // MARK: The other environment
@@ -158,8 +161,9 @@ final class Batch {
             template: template.request, tag: tag, capacity: bad.count, bytesPerRequest: provider.bytesPerPush)
         // No push waits for a server that is only asked to make sure.
         batch.reportsUnreachable = true
-        provider.append(bad.map { targets[$0] }, of: devices.bytes, campaign: run.idBytes, to: batch)
-        secondTries = Requests(batch: batch, rows: bad.map { requests.rows[$0] })
+        let targets = bad.map { requests.targets[$0] }
+        provider.append(targets, of: devices.bytes, campaign: run.idBytes, to: batch)
+        secondTries = Requests(batch: batch, targets: targets, rows: bad.map { requests.rows[$0] })
         return batch
     }
 
@@ -241,11 +245,14 @@ final class Batch {
     /// How the batch ended, for the service's machine.
     var end: ServiceMachine.End {
         var end = ServiceMachine.End(source: schedulerSource, tag: tag, pushes: pushCount)
-        for answer in requests?.batch.answers ?? [] {
-            end.resends += max(0, Int(answer.sends) - 1)
-            guard answer.kind == .unreachable || answer.kind == .unsent && answer.retryAfter >= 0 else { continue }
-            end.unreached += 1
-            end.rest = max(end.rest, .seconds(Int64(answer.retryAfter)))
+        if let batch = requests?.batch {
+            for (request, answer) in batch.answers.enumerated() {
+                let pushes = batch.pushes(of: request).count
+                end.resends += max(0, Int(answer.sends) - 1) * pushes
+                guard answer.kind == .unreachable || answer.kind == .unsent && answer.retryAfter >= 0 else { continue }
+                end.unreached += pushes
+                end.rest = max(end.rest, .seconds(Int64(answer.retryAfter)))
+            }
         }
         for answer in secondTries?.batch.answers ?? [] { end.resends += max(0, Int(answer.sends) - 1) }
         if case .shard = source, let settled {
@@ -270,8 +277,10 @@ final class Batch {
         recalled = nil
         devices.removeAll()
         rows.removeAll(keepingCapacity: true)
-        targets.removeAll(keepingCapacity: true)
+        // Kept for the next batch: nothing else has them now.
+        spareTargets = requests?.targets ?? spareTargets
         requests = nil
+        spareTargets.removeAll(keepingCapacity: true)
         secondTries = nil
         template = nil
         run = nil

@@ -11,7 +11,7 @@ extension Dispatcher {
     /// Shares out the budget: each service may have on its way what fills its connections, as far as there is room for all.
     func shareBudget() {
         let busy = services.values.filter { $0.machine.isBusy }.sorted { $0.key < $1.key }
-        let shares = BatchBudget(configuration.limits).shares(streams: busy.map { $0.connections.streams })
+        let shares = BatchBudget(configuration.limits).shares(streams: busy.map(\.pushesAtOnce))
         for (service, share) in zip(busy, shares) { service.machine.change(share: share) }
     }
 

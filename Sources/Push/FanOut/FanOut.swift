@@ -71,6 +71,8 @@ package final class FanOut: Sendable {
     /// One for each lane.
     package let lanePulses: [Pulse]
     private let lanes: [Lane]
+    /// Its thread starts with the first provider that wants it.
+    private let curlLane: CurlLane
     private let mailbox: Mailbox<Event>
     private let board = Board.Shared()
     private let finished = DispatchSemaphore(value: 0)
@@ -96,9 +98,10 @@ package final class FanOut: Sendable {
         let lanes = try (0..<max(1, configuration.lanes)).map { number in
             try Lane(name: "lane-\(number)") { shared.mayBegin(membership) }
         }
+        let curlLane = try CurlLane(name: "lane-curl") { shared.mayBegin(membership) }
         self.mailbox = mailbox
-        lanePulses = lanes.map(\.pulse)
-        self.lanes = lanes
+        lanePulses = lanes.map(\.pulse) + [curlLane.pulse]
+        (self.lanes, self.curlLane) = (lanes, curlLane)
         let pulse = pulse
         let board = board
         // The thread may get its first turn late: a caller that asks before then finds every app, with nothing done yet.
@@ -109,9 +112,10 @@ package final class FanOut: Sendable {
         let finished = finished
         try NativeThread(name: "fan-out") {
             var dispatcher = Dispatcher(
-                store: store, routes: routes, lanes: LaneSet(lanes, mailbox: mailbox), configuration: configuration,
-                board: board, pulse: pulse, log: log, clock: { Moment(wall: clock(), tick: ticks()) },
-                random: .system, surroundings: surroundings, onVersions: onVersions)
+                store: store, routes: routes, lanes: LaneSet(lanes, curl: curlLane, mailbox: mailbox),
+                configuration: configuration, board: board, pulse: pulse, log: log,
+                clock: { Moment(wall: clock(), tick: ticks()) }, random: .system, surroundings: surroundings,
+                onVersions: onVersions)
             var pause = Duration.zero
             while !dispatcher.isOver {
                 pulse.rest()
@@ -160,8 +164,10 @@ package final class FanOut: Sendable {
 
     package var work: FanOutFigures { board.read { $0.work } }
 
-    /// One for each lane.
-    package var laneFigures: [LaneFigures] { lanes.map(\.figures) }
+    /// One for each lane that has begun.
+    package var laneFigures: [LaneFigures] {
+        lanes.map(\.figures) + (curlLane.hasBegun ? [curlLane.figures] : [])
+    }
 
     /// The faults that keep the fan-out from its work, by part.
     package func faults() -> [String: String] {

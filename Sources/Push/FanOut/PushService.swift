@@ -79,6 +79,8 @@ final class PushService {
     let name: String
     var machine: ServiceMachine
     let connections: ServiceConnections
+    /// The number of pushes that fill its connections.
+    var pushesAtOnce: Int { connections.streams * provider.pushesPerRequest }
     /// Tokens that the app's other service called bad go over connections of their own: where these cannot be made, the
     /// pushes that belong here must not come back with them.
     let secondTryConnections: ServiceConnections
@@ -109,8 +111,8 @@ final class PushService {
         let service = route.service(key.channel)
         (configuration, provider) = (service.pool, service.provider)
         quota = provider.quota
-        connections = ServiceConnections(lanes, configuration, provider.answerJudge)
-        secondTryConnections = ServiceConnections(lanes, configuration, provider.answerJudge)
+        connections = ServiceConnections(lanes, configuration, provider.answerJudge, by: provider.transport)
+        secondTryConnections = ServiceConnections(lanes, configuration, provider.answerJudge, by: provider.transport)
     }
 
     /// Whether a push that found no connection is recorded as waiting, instead of being read again as if it had not been tried.

@@ -6,10 +6,25 @@ package import Threading
 package struct LaneSet {
     package let lanes: [any BatchLane]
     package let receivers: [LaneReceiver]
+    /// Which of the lanes carry what.
+    private let places: [Transport: Range<Int>]
 
-    package init(_ lanes: [any BatchLane], mailbox: Mailbox<FanOut.Event>) {
-        self.lanes = lanes
-        receivers = lanes.indices.map { LaneReceiver(mailbox: mailbox, lane: $0) }
+    /// - Parameters:
+    ///   - lanes: those by nghttp2.
+    ///   - curl: the one by libcurl. Default none: no provider wants it.
+    package init(_ lanes: [any BatchLane], curl: (any BatchLane)? = nil, mailbox: Mailbox<FanOut.Event>) {
+        let all = lanes + (curl.map { [$0] } ?? [])
+        self.lanes = all
+        places = [.nghttp2: lanes.indices, .libcurl: lanes.count..<all.count]
+        receivers = all.indices.map { LaneReceiver(mailbox: mailbox, lane: $0) }
+    }
+
+    /// The lane that a batch with this pin goes to.
+    func lane(for transport: Transport, pin: Int) -> Int {
+        guard let places = places[transport], !places.isEmpty else {
+            preconditionFailure("a fan-out has a lane for each transport of its providers")
+        }
+        return places.lowerBound + pin % places.count
     }
 }
 
@@ -25,20 +40,22 @@ final class ServiceConnections {
     private let lanes: LaneSet
     private let configuration: PoolConfiguration
     private let judge: any AnswerJudge
+    private let transport: Transport
     private var pools: [Int: PoolID] = [:]
     private var streamsOfLane: [Int: Int] = [:]
 
-    init(_ lanes: LaneSet, _ configuration: PoolConfiguration, _ judge: any AnswerJudge) {
+    init(_ lanes: LaneSet, _ configuration: PoolConfiguration, _ judge: any AnswerJudge, by transport: Transport) {
         self.lanes = lanes
         self.configuration = configuration
         self.judge = judge
+        self.transport = transport
     }
 
     /// Hands a batch to the lane that its shard is pinned to.
     ///
     /// - Returns: the pool, where it is a new one.
     func submit(_ batch: RequestBatch, pin: Int) -> PoolAddress? {
-        let lane = pin % lanes.lanes.count
+        let lane = lanes.lane(for: transport, pin: pin)
         if let known = pools[lane] {
             lanes.lanes[lane].submit(batch, to: known)
             return nil
@@ -84,6 +101,7 @@ package protocol BatchLane: AnyObject, Sendable {
 }
 
 extension Lane: BatchLane {}
+extension CurlLane: BatchLane {}
 
 /// Brings a lane's batches and reports to the dispatcher's mailbox.
 package final class LaneReceiver: BatchReceiver {

@@ -10,36 +10,46 @@ extension Settlement {
         _ requests: Batch.Requests, of rows: inout [LedgerRow], devices: DeviceRows, by provider: any PushProvider,
         at now: Timestamp
     ) {
-        let answers = requests.batch.answers
-        let exceptions = provider.exceptions(in: requests.batch, at: now)
-        taken(answers.count - exceptions.count)
+        let batch = requests.batch
+        let exceptions = provider.exceptions(in: batch, to: requests.targets, of: devices.bytes, at: now)
+        taken(requests.rows.count - exceptions.count, by: batch.requestsTaken(but: exceptions))
         var next = exceptions.startIndex
-        for request in answers.indices {
-            let row = Int(requests.rows[request])
-            let device = devices.rows[row]
-            rows[row].attempts = device.attempts &+ Self.sends(of: answers[request])
-            guard next < exceptions.endIndex, exceptions[next].request == request else {
-                rows[row].state = .accepted
-                continue
+        for (request, answer) in batch.answers.enumerated() {
+            let sends = Self.sends(of: answer)
+            let pushes = batch.pushes(of: request)
+            // Where it took a push, the answer has shown that the service is well.
+            var isKnown = exceptions[next...].prefix { $0.push < pushes.upperBound }.count < pushes.count
+            for place in pushes {
+                let row = Int(requests.rows[place])
+                let device = devices.rows[row]
+                rows[row].attempts = device.attempts &+ sends
+                guard next < exceptions.endIndex, exceptions[next].push == place else {
+                    rows[row].state = .accepted
+                    continue
+                }
+                let push = Push(device, attempts: rows[row].attempts)
+                rows[row].take(
+                    settle(exceptions[next].outcome, of: push, status: answer.status, isOfKnownAnswer: isKnown))
+                isKnown = true
+                next += 1
             }
-            let push = Push(device, attempts: rows[row].attempts)
-            rows[row].take(settle(exceptions[next].outcome, of: push, status: answers[request].status))
-            next += 1
         }
     }
 
-    /// Settles the other environment's answers to tokens that this one called bad, after `settle` with the first answers.
+    /// Settles the other environment's answers to tokens that this one called bad, after `settle` with the first answers. Each
+    /// request carries one push.
     mutating func settleSecondTries(
         _ requests: Batch.Requests, of rows: inout [LedgerRow], devices: DeviceRows, by provider: any PushProvider,
         at now: Timestamp
     ) {
-        let exceptions = provider.exceptions(in: requests.batch, at: now)
+        let exceptions = provider.exceptions(
+            in: requests.batch, to: requests.targets, of: devices.bytes, at: now)
         var next = exceptions.startIndex
         for (request, answer) in requests.batch.answers.enumerated() {
             let row = Int(requests.rows[request])
             rows[row].attempts &+= Self.sends(of: answer)
             var outcome = PushOutcome.accepted
-            if next < exceptions.endIndex, exceptions[next].request == request {
+            if next < exceptions.endIndex, exceptions[next].push == request {
                 outcome = exceptions[next].outcome
                 next += 1
             }
@@ -55,6 +65,20 @@ extension Settlement {
         case .unsent where answer.sends >= PoolMachine.sendLimit: 1
         case .open, .unsent, .unreachable: 0
         case .answered, .lost: UInt16(max(1, answer.sends))
+        }
+    }
+}
+
+extension RequestBatch {
+    /// How many requests carried a push that is none of the exceptions, which ascend.
+    fileprivate func requestsTaken(but exceptions: [PushException]) -> Int {
+        guard pushCount > count else { return count - exceptions.count }
+        var next = exceptions.startIndex
+        return (0..<count).count { request in
+            let pushes = pushes(of: request)
+            let own = exceptions[next...].prefix { $0.push < pushes.upperBound }.count
+            next += own
+            return own < pushes.count
         }
     }
 }

@@ -59,9 +59,11 @@ package struct TestPush: Sendable {
                     template: template.request, tag: 0, capacity: 1, bytesPerRequest: provider.bytesPerPush)
                 batch.reportsUnreachable = true
                 provider.append([target], of: arena, campaign: Array(id.utf8), to: batch)
-                let trouble = try Self.exchange(batch, pool, judge: provider.answerJudge)
-                judge(batch, trouble, &result, at: clock())
-                guard case .renewCredential? = provider.exceptions(in: batch, at: now).first?.outcome, !isLast,
+                let trouble = try exchange(batch, pool)
+                let outcome =
+                    provider.exceptions(in: batch, to: [target], of: arena, at: now).first?.outcome ?? .accepted
+                judge(batch.answers.first, outcome, trouble, &result, at: clock())
+                guard case .renewCredential = outcome, !isLast,
                     case .renewed = try provider.renewCredential(after: template, at: clock())
                 else { break }
             }
@@ -116,15 +118,17 @@ package struct TestPush: Sendable {
     // MARK: Sending
 
     /// - Returns: the error that kept the connection from coming up, as an operator should read it.
-    private static func exchange(
-        _ batch: RequestBatch, _ pool: PoolConfiguration, judge: any AnswerJudge
-    ) throws -> String? {
-        let lane = try Lane(name: "test-push")
+    private func exchange(_ batch: RequestBatch, _ pool: PoolConfiguration) throws -> String? {
+        let lane: any BatchLane =
+            switch provider.transport {
+            case .nghttp2: try Lane(name: "test-push")
+            case .libcurl: try CurlLane(name: "test-push")
+            }
         defer { lane.stop(deadline: .seconds(1)) }
         var pool = pool
         pool.maximumConnections = 1
         let inbox = Inbox()
-        lane.submit(batch, to: lane.addPool(pool, judge: judge, receiver: inbox))
+        lane.submit(batch, to: lane.addPool(pool, judge: provider.answerJudge, receiver: inbox))
         return inbox.wait()
     }
 
@@ -153,10 +157,10 @@ package struct TestPush: Sendable {
         provider.explain(fault, reason: reason, refused: nil, route.place(server, campaign: "", at: now))
     }
 
-    private func judge(_ batch: RequestBatch, _ trouble: String?, _ result: inout TestPushResult, at now: Timestamp) {
-        let answer = batch.answers.first
+    private func judge(
+        _ answer: Answer?, _ outcome: PushOutcome, _ trouble: String?, _ result: inout TestPushResult, at now: Timestamp
+    ) {
         result.status = answer.flatMap { $0.kind == .answered ? Int($0.status) : nil }
-        let outcome = provider.exceptions(in: batch, at: now).first?.outcome ?? .accepted
         let server = result.server
         func explain(_ fault: SendingFault, _ reason: String) -> String {
             self.explain(fault, reason, server, at: now)

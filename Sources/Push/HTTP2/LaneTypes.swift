@@ -41,6 +41,14 @@ package struct PoolConfiguration: Sendable, Equatable {
     }
 }
 
+/// The library that carries a push service's requests.
+package enum Transport: Sendable, Hashable {
+    /// libnghttp2: HTTP/2 alone, at the least cost for each request. For services that take one push in a request.
+    case nghttp2
+    /// libcurl: HTTP/2 or HTTP/1.1, at some ten times the cost. For services that take many pushes in a request, or have no HTTP/2.
+    case libcurl
+}
+
 /// The meaning of an answer for the connection and for requests that have not been sent yet.
 package enum AnswerVerdict: Sendable {
     /// Only this request is concerned.

@@ -82,6 +82,8 @@ package final class RequestBatch: @unchecked Sendable {
     package var bodies: [[UInt8]] = []
     /// The judge's reading of each body.
     private var readings: [AnswerReading] = []
+    /// For each request, the place after its last push; empty where each request carries one.
+    private var ends: [Int32] = []
 
     package init(template: RequestTemplate, tag: Int, capacity: Int, bytesPerRequest: Int) {
         self.template = template
@@ -90,7 +92,17 @@ package final class RequestBatch: @unchecked Sendable {
         bytes.slots.reserveCapacity(capacity * template.slotCount)
     }
 
+    /// Requests.
     package var count: Int { bytes.count }
+
+    /// Pushes: at least as many.
+    package var pushCount: Int { ends.last.map { Int($0) } ?? count }
+
+    /// The places of a request's pushes among all that were appended.
+    package func pushes(of request: Int) -> Range<Int> {
+        guard !ends.isEmpty else { return request..<request + 1 }
+        return (request == 0 ? 0 : Int(ends[request - 1]))..<Int(ends[request])
+    }
 
     package func append(body: [UInt8], _ reading: AnswerReading) {
         bodies.append(body)
@@ -106,7 +118,13 @@ package final class RequestBatch: @unchecked Sendable {
     /// Appends a request. `write` fills its slots, each once and in their order.
     ///
     /// One closure for the whole request: each access to a class' property is checked for exclusivity at run time.
-    package func append(_ write: (inout RequestBytes) -> Void) {
+    ///
+    /// - Parameter pushes: how many the request carries. Default one.
+    package func append(pushes: Int = 1, _ write: (inout RequestBytes) -> Void) {
+        if pushes != 1 || !ends.isEmpty {
+            if ends.isEmpty { ends = (0..<count).map { Int32($0 + 1) } }
+            ends.append((ends.last ?? 0) + Int32(pushes))
+        }
         bytes.append(slotCount: template.slotCount, write)
     }
 }

@@ -20,6 +20,10 @@ package protocol PushProvider: Sendable {
     var hasSandbox: Bool { get }
     /// Bytes that a push adds to a batch's arena, about.
     var bytesPerPush: Int { get }
+    /// The library that carries its requests. Default nghttp2.
+    var transport: Transport { get }
+    /// The most pushes that one of its requests carries. Default one.
+    var pushesPerRequest: Int { get }
 
     /// Checks whether the payload can be sent at all.
     ///
@@ -43,7 +47,8 @@ package protocol PushProvider: Sendable {
         for payload: UpgradePayload, of campaign: String, authority: String, expiresAt: Timestamp, at now: Timestamp
     ) throws -> PushTemplate
 
-    /// Appends a push for each target, in their order, to a batch made with a template of the payload.
+    /// Appends a push for each target, in their order, to a batch made with a template of the payload: in as few requests as
+    /// `pushesPerRequest` allows.
     ///
     /// - Parameters:
     ///   - arena: holds the targets' bytes.
@@ -55,10 +60,21 @@ package protocol PushProvider: Sendable {
         of targets: [PushTarget], in arena: [UInt8], _ payload: UpgradePayload
     ) -> [(place: Int, reason: String)]
 
-    /// The outcome of a push, by its answer.
+    /// The outcome of a request, by its answer: that of each of its pushes, unless the answer names some of them.
     func outcome(of answer: Answer, in batch: RequestBatch, at now: Timestamp) -> PushOutcome
 
-    /// The requests whose token the service called bad where it was sent.
+    /// The outcomes of the pushes that the answer to a request of several names; all others of the request were taken.
+    ///
+    /// - Parameters:
+    ///   - targets: the request's own, with their places in the batch; `arena` holds their bytes.
+    /// - Returns: ascending by place; nil where the answer names none: it is about all of them alike.
+    func outcomes(
+        namedBy answer: Answer, in batch: RequestBatch, among targets: ArraySlice<PushTarget>, of arena: [UInt8],
+        at now: Timestamp
+    ) -> [PushException]?
+
+    /// The pushes, by place, whose token the service called bad where it was sent. Only of a provider with two environments, whose
+    /// requests carry one push each.
     func badTokens(in batch: RequestBatch) -> [Int]
 
     /// Whether one of the answers wants a pause of everything that uses this credential.
@@ -107,12 +123,32 @@ extension PushProvider {
     /// The name of the provider's part of the configuration, and of its faults: "apns".
     package var section: String { name.lowercased() }
 
-    /// The outcomes of the requests that the service did not simply take, in the batch's order.
-    package func exceptions(in batch: RequestBatch, at now: Timestamp) -> [PushException] {
-        batch.answers.enumerated().filter { !$1.isPlainSuccess }.map { request, answer in
-            PushException(request: request, outcome: outcome(of: answer, in: batch, at: now))
+    /// The outcomes of the pushes that the service did not simply take, in the batch's order.
+    ///
+    /// - Parameters:
+    ///   - targets: the batch's, push after push; `arena` holds their bytes.
+    package func exceptions(
+        in batch: RequestBatch, to targets: [PushTarget], of arena: [UInt8], at now: Timestamp
+    ) -> [PushException] {
+        batch.answers.enumerated().filter { !$1.isPlainSuccess }.flatMap { request, answer in
+            let pushes = batch.pushes(of: request)
+            if pushesPerRequest > 1,
+                let named = outcomes(namedBy: answer, in: batch, among: targets[pushes], of: arena, at: now)
+            {
+                return named
+            }
+            let outcome = outcome(of: answer, in: batch, at: now)
+            return pushes.map { PushException(push: $0, outcome: outcome) }
         }
     }
+
+    // For a provider whose requests carry one push each, by HTTP/2.
+    package var transport: Transport { .nghttp2 }
+    package var pushesPerRequest: Int { 1 }
+    package func outcomes(
+        namedBy answer: Answer, in batch: RequestBatch, among targets: ArraySlice<PushTarget>, of arena: [UInt8],
+        at now: Timestamp
+    ) -> [PushException]? { nil }
 
     // For a provider with one environment, whose service wants no pauses.
     package var hasSandbox: Bool { false }
@@ -156,15 +192,25 @@ package struct PushTemplate: Sendable {
     package let request: RequestTemplate
     /// When its credential was made.
     package let credentialMadeAt: Timestamp
-    /// The credential's number, if its maker numbers them.
-    package var credentialNumber = 0
+    /// The credential's number, if its maker numbers them. Default 0.
+    package var credentialNumber: Int
+
+    package init(request: RequestTemplate, credentialMadeAt: Timestamp, credentialNumber: Int = 0) {
+        self.request = request
+        self.credentialMadeAt = credentialMadeAt
+        self.credentialNumber = credentialNumber
+    }
 }
 
-/// A request that the service did not simply take.
+/// A push that the service did not simply take.
 package struct PushException: Sendable, Hashable {
-    /// Its place in the batch.
-    package var request: Int
+    /// Its place in the batch, push after push.
+    package var push: Int
     package var outcome: PushOutcome
+
+    package init(push: Int, outcome: PushOutcome) {
+        (self.push, self.outcome) = (push, outcome)
+    }
 }
 
 /// The place where pushes were refused, as the operator knows it.

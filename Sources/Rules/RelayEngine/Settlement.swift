@@ -95,17 +95,24 @@ package struct Settlement: Sendable {
     }
 
     /// So many pushes were simply taken. Must be called first: the results of other tokens depend on it.
-    package mutating func taken(_ count: Int) {
+    ///
+    /// - Parameter requests: how many requests carried them. An answer shows once how the service is, whatever it carries.
+    package mutating func taken(_ count: Int, by requests: Int) {
         guard count > 0 else { return }
         isPayloadTaken = true
         report.answers.accepted += count
-        report.health.good += count
+        report.health.good += requests
     }
 
     /// Settles a push that the service did not simply take.
     ///
-    /// - Parameter status: the HTTP status; 0 without an answer.
-    package mutating func settle(_ outcome: PushOutcome, of push: Push, status: UInt16) -> Result {
+    /// - Parameters:
+    ///   - status: the HTTP status; 0 without an answer.
+    ///   - isOfKnownAnswer: whether its request's answer has shown before how the service is, by another push.
+    package mutating func settle(
+        _ outcome: PushOutcome, of push: Push, status: UInt16, isOfKnownAnswer: Bool = false
+    ) -> Result {
+        if isOfKnownAnswer { return result(of: outcome, push) }
         if case .retry(let cause, let reason) = outcome {
             noteRetry(cause, reason, status, isRepeated: push.isRepeated)
         } else {
