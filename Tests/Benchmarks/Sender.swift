@@ -12,18 +12,25 @@ import UpgradeRules
 /// The relay's transport alone: batches are built as the fan-out builds them, with distinct tokens, ids and telephones, sent by one
 /// lane, and counted when they come back.
 ///
-/// A process of its own (`relay-bench send PORT AUTHORITY KEY PUSHES STREAMS`), so that its CPU is the sending side's alone.
+/// A process of its own (`relay-bench send PORT AUTHORITY KEY PUSHES STREAMS [CARRIER TOKENS]`), so that its CPU is the sending
+/// side's alone.
 struct Sender {
     private let origin: Origin
     private let trustedCertificates: String
     private let key: ES256PrivateKey
     private let pushes: Int
     private let streams: Int
+    private let carrier: Transport
+    /// Tokens in each request: more than one are its body, one after the other, in place of a push's form.
+    private let tokens: Int
 
     init(_ words: ArraySlice<String>) throws {
         let words = Array(words)
-        guard words.count == 5, let port = UInt16(words[0]), let pushes = Int(words[3]), let streams = Int(words[4])
-        else { throw BenchError("send wants: PORT AUTHORITY KEY PUSHES STREAMS") }
+        guard words.count == 5 || words.count == 7, let port = UInt16(words[0]), let pushes = Int(words[3]),
+            let streams = Int(words[4]), let tokens = words.count == 7 ? Int(words[6]) : 1
+        else { throw BenchError("send wants: PORT AUTHORITY KEY PUSHES STREAMS [CARRIER TOKENS]") }
+        carrier = words.count == 7 && words[5] == "libcurl" ? .libcurl : .nghttp2
+        self.tokens = tokens
         origin = Origin(host: "127.0.0.1", port: port)
         trustedCertificates = words[1]
         key = try ES256PrivateKey(pem: Array(Data(contentsOf: URL(fileURLWithPath: words[2]))))
@@ -51,13 +58,17 @@ struct Sender {
         downloadURL: "https://apps.apple.com/app/id1173193999")
     private static let campaign = Array("0123456789ab".utf8)
     private static let laneName = "lane 0"
-    private static let batchSize = 1000
+    static let batchSize = 1000
     /// The number of batches that the fan-out has on their way for two shards.
     private static let batchesOut = 8
 
     func run() throws -> Result {
         let inbox = Inbox()
-        let lane = try Lane(name: Self.laneName)
+        let lane: any BenchLane =
+            switch carrier {
+            case .nghttp2: try Lane(name: Self.laneName)
+            case .libcurl: try CurlLane(name: Self.laneName)
+            }
         var configuration = PoolConfiguration(.apns, egress: .direct, origin: origin)
         configuration.dialer.egress.trustedCertificates = trustedCertificates
         configuration.maximumConnections = 1
@@ -72,12 +83,18 @@ struct Sender {
         while answered < pushes {
             while submitted < pushes, submitted - answered < Self.batchSize * Self.batchesOut {
                 let count = min(Self.batchSize, pushes - submitted)
-                lane.submit(Self.batch(provider, template, from: submitted, count: count), to: pool)
+                let batch =
+                    tokens == 1
+                    ? Self.batch(provider, template, from: submitted, count: count)
+                    : Self.batch(of: tokens, template, from: submitted, count: count)
+                lane.submit(batch, to: pool)
                 submitted += count
             }
             for batch in inbox.wait() {
-                answered += batch.count
-                result.accepted += batch.answers.count { $0.kind == .answered && $0.status == 200 }
+                answered += batch.pushCount
+                for (request, answer) in batch.answers.enumerated() where answer.isPlainSuccess {
+                    result.accepted += batch.pushes(of: request).count
+                }
             }
         }
         result.seconds = (ContinuousClock.now - began) / .seconds(1)
@@ -108,6 +125,30 @@ struct Sender {
         var arena: [UInt8] = []
         let targets = (first..<first + count).map { device($0, in: &arena) }
         provider.append(targets, of: arena, campaign: campaign, to: batch)
+        return batch
+    }
+
+    /// Requests of so many tokens, each with the fields of one push.
+    private static func batch(
+        of tokens: Int, _ template: RequestTemplate, from first: Int, count: Int
+    ) -> RequestBatch {
+        let fields = template.fields.map { field in
+            let name = String(decoding: field.name, as: UTF8.self)
+            guard case .slot(let slot) = field.value else { return field }
+            return RequestTemplate.Field(name, .slot(slot), isIndexed: false)
+        }
+        let shared = RequestTemplate(fields: fields, body: [.slot(template.slotCount)], slotCount: template.slotCount + 1)
+        let batch = RequestBatch(template: shared, tag: 0, capacity: count, bytesPerRequest: tokenLength * tokens)
+        for start in stride(from: first, to: first + count, by: tokens) {
+            var arena: [UInt8] = []
+            let targets = (start..<min(start + tokens, first + count)).map { device($0, in: &arena) }
+            batch.append(pushes: targets.count) { request in
+                for _ in 0..<template.slotCount { request.appendSlot { $0 += arena[targets[0].token.range] } }
+                request.appendSlot { bytes in
+                    for target in targets { bytes += arena[target.token.range] }
+                }
+            }
+        }
         return batch
     }
 
@@ -222,3 +263,14 @@ struct Sender {
         }
     }
 }
+
+/// The part of a lane that is measured.
+private protocol BenchLane: AnyObject {
+    func addPool(_ configuration: PoolConfiguration, judge: any AnswerJudge, receiver: any BatchReceiver) -> PoolID
+    func submit(_ batch: RequestBatch, to pool: PoolID)
+    func stop(deadline: Duration)
+    var figures: LaneFigures { get }
+}
+
+extension Lane: BenchLane {}
+extension CurlLane: BenchLane {}

@@ -68,8 +68,34 @@ struct TransportBench {
         return (rows, allocations)
     }
 
-    private func send(_ stage: Stage, streams: Int) throws -> Sender.Result {
-        let words = ["send", "\(stage.port)", stage.authorityPath, stage.keyPath, "\(options["pushes"])", "\(streams)"]
+    /// The two libraries that carry requests, with one token and with many in each, in turns.
+    func carriers() throws -> [BenchReport.Row] {
+        let stage = try Stage(relay: options.relay)
+        defer { stage.tearDown() }
+        let ways = [("nghttp2", 1), ("libcurl", 1), ("nghttp2", 100), ("libcurl", 100), ("nghttp2", 1000), ("libcurl", 1000)]
+        var results = ways.map { _ in [(time: UInt64, seconds: Double)]() }
+        for _ in 0..<options["runs"] {
+            for (place, (carrier, tokens)) in ways.enumerated() {
+                let before = ProcessUsage.childrensTime
+                let result = try send(stage, streams: Self.manyStreams, [carrier, "\(tokens)"])
+                results[place].append((ProcessUsage.childrensTime - before, result.seconds))
+            }
+        }
+        return zip(ways, results).map { way, results in
+            var row = BenchReport.Row()
+            row.add("carrier", "carrier", way.0)
+            row.add("tokens", "tokens a request", way.1)
+            let cost = results.map(\.time).min().map { Double($0) / Double(options["pushes"]) / 1000 }
+            row.add("cpuMicroseconds", "µs/push", cost)
+            let rate = results.map(\.seconds).min().map { Double(options["pushes"]) / $0 }
+            row.add("pushesPerSecond", "pushes/s", rate, decimals: 0)
+            return row
+        }
+    }
+
+    private func send(_ stage: Stage, streams: Int, _ carrier: [String] = []) throws -> Sender.Result {
+        let words =
+            ["send", "\(stage.port)", stage.authorityPath, stage.keyPath, "\(options["pushes"])", "\(streams)"] + carrier
         let result = try JSONDecoder().decode(Sender.Result.self, from: Child(BenchOptions.program, words).result())
         guard result.accepted == options["pushes"], result.connections == 1 else {
             throw BenchError("\(result.accepted) of \(options["pushes"]) accepted on \(result.connections) connections")

@@ -17,6 +17,11 @@ func bench(_ options: BenchOptions) throws {
         report.add("transport", "Transport alone, one connection", rows)
         try TransportBench.check(allocations)
     }
+    try suite("carriers") {
+        report.add(
+            "carriers", "By which library, and with how many tokens in a request",
+            try TransportBench(options: options).carriers())
+    }
     try suite("whole") {
         let runs = try options.all("devices").flatMap { devices in
             try options.stores.map { try daemon.whole(devices: devices, store: $0) }
