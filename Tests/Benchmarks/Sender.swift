@@ -143,7 +143,10 @@ struct Sender {
             var arena: [UInt8] = []
             let targets = (start..<min(start + tokens, first + count)).map { device($0, in: &arena) }
             batch.append(pushes: targets.count) { request in
-                for _ in 0..<template.slotCount { request.appendSlot { $0 += arena[targets[0].token.range] } }
+                // The path is one of them; the sink looks at none.
+                for _ in 0..<template.slotCount {
+                    request.appendSlot { $0 += Array("/3/device/".utf8) + arena[targets[0].token.range] }
+                }
                 request.appendSlot { bytes in
                     for target in targets { bytes += arena[target.token.range] }
                 }
