@@ -4,7 +4,8 @@ import Foundation
 /// The command line of `relay-bench`: suites and sizes.
 struct BenchOptions {
     static let suites = [
-        "transport", "carriers", "whole", "android", "latency", "cuts", "imports", "idle", "fleet", "migrate", "restart", "api",
+        "transport", "carriers", "whole", "android", "latency", "cuts", "imports", "idle", "fleet", "migrate",
+        "restart", "api",
     ]
 
     private static let sizes: [(name: String, meaning: String, values: [Int])] = [

@@ -137,7 +137,8 @@ struct Sender {
             guard case .slot(let slot) = field.value else { return field }
             return RequestTemplate.Field(name, .slot(slot), isIndexed: false)
         }
-        let shared = RequestTemplate(fields: fields, body: [.slot(template.slotCount)], slotCount: template.slotCount + 1)
+        let shared = RequestTemplate(
+            fields: fields, body: [.slot(template.slotCount)], slotCount: template.slotCount + 1)
         let batch = RequestBatch(template: shared, tag: 0, capacity: count, bytesPerRequest: tokenLength * tokens)
         for start in stride(from: first, to: first + count, by: tokens) {
             var arena: [UInt8] = []

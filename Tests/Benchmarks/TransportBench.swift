@@ -72,7 +72,9 @@ struct TransportBench {
     func carriers() throws -> [BenchReport.Row] {
         let stage = try Stage(relay: options.relay)
         defer { stage.tearDown() }
-        let ways = [("nghttp2", 1), ("libcurl", 1), ("nghttp2", 100), ("libcurl", 100), ("nghttp2", 1000), ("libcurl", 1000)]
+        let ways = [
+            ("nghttp2", 1), ("libcurl", 1), ("nghttp2", 100), ("libcurl", 100), ("nghttp2", 1000), ("libcurl", 1000),
+        ]
         var results = ways.map { _ in [(time: UInt64, seconds: Double)]() }
         for _ in 0..<options["runs"] {
             for (place, (carrier, tokens)) in ways.enumerated() {
@@ -95,7 +97,8 @@ struct TransportBench {
 
     private func send(_ stage: Stage, streams: Int, _ carrier: [String] = []) throws -> Sender.Result {
         let words =
-            ["send", "\(stage.port)", stage.authorityPath, stage.keyPath, "\(options["pushes"])", "\(streams)"] + carrier
+            ["send", "\(stage.port)", stage.authorityPath, stage.keyPath, "\(options["pushes"])", "\(streams)"]
+            + carrier
         let result = try JSONDecoder().decode(Sender.Result.self, from: Child(BenchOptions.program, words).result())
         guard result.accepted == options["pushes"], result.connections == 1 else {
             throw BenchError("\(result.accepted) of \(options["pushes"]) accepted on \(result.connections) connections")

@@ -29,7 +29,8 @@ struct BatchProvider: PushProvider {
         for payload: UpgradePayload, of campaign: String, authority: String, expiresAt: Timestamp, at now: Timestamp
     ) throws -> PushTemplate {
         let fields: [RequestTemplate.Field] = [
-            .init(":method", "POST"), .init(":scheme", "https"), .init(":authority", authority), .init(":path", "/send"),
+            .init(":method", "POST"), .init(":scheme", "https"), .init(":authority", authority),
+            .init(":path", "/send"),
         ]
         return PushTemplate(
             request: RequestTemplate(fields: fields, body: [.slot(0)], slotCount: 1), credentialMadeAt: now)

@@ -63,7 +63,10 @@ import Testing
         bench.serve("production")
         let counts = try bench.counts
         #expect(counts.retrying == 100 && counts.accepted == 300)
-        #expect(try bench.bench.deliveries().filter { $0.state == .retrying }.allSatisfy { $0.attempts == 1 && $0.reason == "HTTP 500" })
+        #expect(
+            try bench.bench.deliveries().filter { $0.state == .retrying }.allSatisfy {
+                $0.attempts == 1 && $0.reason == "HTTP 500"
+            })
         // "For a 500, after 15 minutes" at first.
         for _ in 0..<20 {
             bench.pass(.seconds(60))
@@ -111,7 +114,9 @@ import Testing
 
     // MARK: By libcurl, from end to end
 
-    @Test(.timeLimit(.minutes(10)), arguments: [true, false]) func everyPushHasItsOutcomeOverTheWire(isFaulty: Bool) throws {
+    @Test(.timeLimit(.minutes(10)), arguments: [true, false]) func everyPushHasItsOutcomeOverTheWire(isFaulty: Bool)
+        throws
+    {
         let bench = try FanOutBench(clockRuns: true)
         let identity = try TestIdentity()
         let seen = Mutex<[Int: Int]>([:])
@@ -126,7 +131,7 @@ import Testing
             let dead = numbers.filter { $0 % 100 == 7 }
             return dead.isEmpty
                 ? [.answer(200, [:], "ok")]
-                : [.answer(200, [:], "dead: " + dead.map (LiveBench.token).joined(separator: ","))]
+                : [.answer(200, [:], "dead: " + dead.map(LiveBench.token).joined(separator: ","))]
         }
         defer { peer.stop() }
         var pool = PoolConfiguration(.apns, egress: .direct, origin: Origin(host: "127.0.0.1", port: peer.port))

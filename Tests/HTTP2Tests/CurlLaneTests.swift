@@ -101,7 +101,9 @@ struct CurlLaneTests {
         bench.send(6)
         let batch = try bench.collector.batches()[0]
         bench.lane.stop(deadline: .zero)
-        func text(_ place: Int) -> String { String(decoding: batch.bodies[Int(batch.answers[place].body)], as: UTF8.self) }
+        func text(_ place: Int) -> String {
+            String(decoding: batch.bodies[Int(batch.answers[place].body)], as: UTF8.self)
+        }
         #expect(batch.answers.map(\.status) == [200, 400, 429, 200, 500, 200])
         #expect(batch.answers[0].isPlainSuccess && batch.answers[5].isPlainSuccess)
         #expect(text(1) == "{\"reason\":\"Bad\"}" && text(3) == "odd")

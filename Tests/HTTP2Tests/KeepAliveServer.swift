@@ -93,7 +93,8 @@ final class KeepAliveServer: Sendable {
         let text = String(decoding: bytes, as: UTF8.self)
         guard let end = text.firstRange(of: "\r\n\r\n") else { return nil }
         let head = text[..<end.lowerBound].split(separator: "\r\n").map(String.init)
-        let length = head.compactMap { $0.lowercased().hasPrefix("content-length: ") ? Int($0.dropFirst(16)) : nil }.first
+        let length = head.compactMap { $0.lowercased().hasPrefix("content-length: ") ? Int($0.dropFirst(16)) : nil }
+            .first
         let start = text[..<end.upperBound].utf8.count
         guard bytes.count >= start + (length ?? 0) else { return nil }
         let body = bytes[start..<start + (length ?? 0)]

@@ -45,7 +45,7 @@ package struct PoolConfiguration: Sendable, Equatable {
 package enum Transport: Sendable, Hashable {
     /// libnghttp2: HTTP/2 alone, at the least cost for each request. For services that take one push in a request.
     case nghttp2
-    /// libcurl: HTTP/2 or HTTP/1.1, at some ten times the cost. For services that take many pushes in a request, or have no HTTP/2.
+    /// libcurl: HTTP/2 or HTTP/1.1, at some thirty times the cost. For services that take many pushes in a request, or have no HTTP/2.
     case libcurl
 }
 
