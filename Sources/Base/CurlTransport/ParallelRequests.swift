@@ -102,7 +102,9 @@ package final class ParallelRequests {
         var ends: [End] = []
         var left: Int32 = 0
         while let message = unsafe curl_multi_info_read(multi, &left) {
-            guard unsafe message.pointee.msg == CURLMSG_DONE, let easy = unsafe message.pointee.easy_handle else { continue }
+            guard unsafe message.pointee.msg == CURLMSG_DONE, let easy = unsafe message.pointee.easy_handle else {
+                continue
+            }
             let result = unsafe message.pointee.data.result
             var mark: UnsafeMutablePointer<CChar>?
             _ = unsafe relay_curl_get_mark(easy, &mark)
