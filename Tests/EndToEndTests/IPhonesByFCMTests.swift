@@ -74,8 +74,18 @@ import WireFormat
         let wrong = try bench.api("PATCH", device + Self.token(16), body: Array(#"{"provider":"apns"}"#.utf8))
         #expect(wrong.status == 422 || wrong.status == 400, "\(wrong)")
 
-        let end = try bench.follow(try bench.campaign(of: bench.bump("2.0.0"))) { $0.isFinal }
+        let id = try bench.campaign(of: bench.bump("2.0.0"))
+        let end = try bench.follow(id) { $0.isFinal }
         #expect(end.counts["accepted"] == 36, "\(end)")
+        // Each service by itself, for programs and for people.
+        let shown = try bench.api("GET", "/v1/campaigns/\(id)").json
+        #expect(
+            shown["channels"] as? NSArray == [
+                ["channel": "production", "accepted": 20, "rejected": 0, "unregistered": 0],
+                ["channel": "fcm", "accepted": 16, "rejected": 0, "unregistered": 0],
+            ] as NSArray, "\(shown)")
+        let text = try bench.command("campaigns", "show", id).output
+        #expect(text.contains("answers by fcm: accepted 16, rejected 0, unregistered 0\n"), "\(text)")
         #expect(try bench.record().count == 20)
         let pushes = try stand.handedOn()
         #expect(Set(pushes.keys) == Set((1...16).map(Self.token)))

@@ -114,7 +114,7 @@ import Testing
 
     // MARK: By libcurl, from end to end
 
-    @Test(.timeLimit(.minutes(10)), arguments: [true, false]) func everyPushHasItsOutcomeOverTheWire(isFaulty: Bool)
+    @Test(.timeLimit(.minutes(60)), arguments: [true, false]) func everyPushHasItsOutcomeOverTheWire(isFaulty: Bool)
         throws
     {
         let bench = try FanOutBench(clockRuns: true)

@@ -83,6 +83,9 @@ import UpgradeRules
         #expect(sent == ["production": 300, "sandbox": 100, "fcm": 250])
         let end = try bench.bench.campaign()
         #expect(end.state == .completed && end.figures.counts.accepted == 650)
+        let answers = end.figures.answersOfChannels
+        #expect(answers.map(\.channel) == [.production, .sandbox, Self.fcm, Self.fcm.other])
+        #expect(answers.map { $0.answers[.accepted] } == [300, 100, 200, 50])
     }
 
     /// Known by the body: FCM's own key for APNs, which no token is to blame for.

@@ -43,6 +43,7 @@ final class StoreFixture: Sendable {
         try Migration.run(
             on: old, path: path, release: "old", at: now, chain: Migration.chain.filter { $0.toVersion <= 15 })
         try old.execute(SQL(typed: "ATTACH '\(new)' AS new; PRAGMA foreign_keys = OFF"))
+        try old.execute("DELETE FROM new.campaign_reason WHERE kind = 'channel'")
         for table in ["app", "device", "former_telephone", "version_seen"] { try Self.copy(table, old) }
         try old.execute(Self.oldRequirement)
         try old.execute(Self.oldShards)
@@ -65,6 +66,7 @@ final class StoreFixture: Sendable {
         try Migration.run(
             on: old, path: path, release: "old", at: now, chain: Migration.chain.filter { $0.toVersion <= 20 })
         try old.execute(SQL(typed: "ATTACH '\(new)' AS new; PRAGMA foreign_keys = OFF"))
+        try old.execute("DELETE FROM new.campaign_reason WHERE kind = 'channel'")
         let triggers = try old.all("SELECT name, sql FROM main.sqlite_schema WHERE type = 'trigger'") {
             (name: $0.text(), sql: $0.text())
         }

@@ -77,6 +77,51 @@ extension ConformanceCase {
             try same([end.pending, end.accepted, end.audience], [0, 12, 20])
             try same(try subject.store.check { _ in true }, [], "faults, with several reasons of each kind")
         },
+        ConformanceCase("each channel's answers are counted, and no outcome that is none") { subject in
+            let fcm = Channel(.fcm, on: .ios)
+            try subject.listen()
+            try subject.registerDevices(7)
+            let campaign = try subject.announce()
+            let outcomes: [(DeliveryState, UInt16, Channel)] = [
+                (.accepted, 1, .production), (.accepted, 1, fcm), (.accepted, 1, fcm), (.unregistered, 1, fcm),
+                // The relay itself refused it, filtered it, or it goes out again.
+                (.rejected, 0, fcm), (.filtered, 0, .production), (.retrying, 1, .production),
+            ]
+            var number = 0
+            let commit = try subject.batch(try subject.onlyShard(campaign), last: true) { device in
+                defer { number += 1 }
+                let (state, attempts, channel) = outcomes[number]
+                return LedgerRow(
+                    device: device.id, state: state, attempts: attempts,
+                    reason: state == .filtered ? "noTelephone" : state == .accepted ? nil : "Reason",
+                    nextAttemptAt: state == .retrying ? subject.now : nil, channel: channel)
+            }
+            try subject.commit([commit], at: subject.now)
+            func answers(_ channel: Channel) throws -> [Int64] {
+                let found = try subject.record(campaign.key).figures.channels[channel] ?? ChannelAnswers()
+                return ChannelAnswers.states.map { found[$0] }
+            }
+            try same(try answers(.production), [1, 0, 0])
+            try same(try answers(fcm), [2, 0, 1])
+            let waiting = commit.rows[6].device
+            try subject.commit(
+                [
+                    subject.retry(
+                        campaign.key,
+                        [LedgerRow(device: waiting, state: .rejected, attempts: 2, reason: "Reason", channel: .production)])
+                ], at: subject.now)
+            try same(try answers(.production), [1, 1, 0])
+            let figures = try subject.record(campaign.key).figures
+            try same(figures.answersOfChannels.map(\.channel), [.production, fcm])
+            try same(figures.rejectedBy, ["Reason": 2], "reasons are counted as before")
+            try same(try subject.store.check { _ in true }, [], "faults")
+            try subject.store.move(campaign.key, .paused, at: subject.now)
+            let event = try present(try subject.events().last, "an event")
+            guard case .campaign(let sent) = event.subject else {
+                throw ConformanceFailure(description: "no event of a campaign: \(event)")
+            }
+            try same(sent.figures.channels, figures.channels, "receivers are sent them")
+        },
         ConformanceCase("a retry replaces its row and moves the counts") { subject in
             try subject.registerDevices(3)
             let campaign = try subject.announce()

@@ -33,6 +33,8 @@ static const char steps[] = {
 #embed "postgres/34-campaign-events.sql"
     , 0,
 #embed "postgres/35-channels.sql"
+    , 0,
+#embed "postgres/36-channel-answers.sql"
     , 0
 };
 

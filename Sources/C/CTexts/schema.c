@@ -73,6 +73,8 @@ static const char steps[] = {
 #embed "schema/34-campaign-events.sql"
     , 0,
 #embed "schema/35-channels.sql"
+    , 0,
+#embed "schema/36-channel-answers.sql"
     , 0
 };
 

@@ -133,7 +133,7 @@ final class CurlLoop {
             pool.inFlight += 1
             figures.requestsSent += 1
         } catch {
-            // What cannot be sent as it is counts as sent: else it would be tried again for ever.
+            // A request that cannot be written counts as sent: else it would be tried again for ever.
             _ = pool.failed(request, error, mayHaveLeft: error.code == .badRequest, at: now)
         }
     }

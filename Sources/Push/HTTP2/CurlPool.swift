@@ -64,7 +64,7 @@ final class CurlPool {
     private var condition: PoolCondition?
     private var reportedWidth = 0
 
-    /// What receivers are called for once the turn is over.
+    /// The reports to the receiver, which is called once the turn is over.
     private(set) var finished: [RequestBatch] = []
     private(set) var conditions: [PoolCondition] = []
 

@@ -7,7 +7,7 @@ extension RequestTemplate {
     ///
     /// - Parameters:
     ///   - place: the request's place in the batch.
-    ///   - origin: the server that is dialled; the server itself is told `:authority`, as Host.
+    ///   - origin: the server that is dialled; the request names `:authority`, as Host.
     func request(_ place: Int, of bytes: RequestBytes, to origin: Origin) -> HTTPRequest {
         func content(_ value: Value) -> ArraySlice<UInt8> {
             switch value {

@@ -284,7 +284,7 @@ package struct ServiceMachine: Sendable {
         _ report: BatchReport, campaign number: Int64, nextTag: Int, at now: Moment, random: Double
     ) -> Judgement {
         let change = outage.answered(report.health, tag: report.tag, nextTag: nextTag, at: now.tick, random: random)
-        // Of a request with many pushes each was taken, by one answer.
+        // One answer may take many pushes.
         probed = min(probed + max(report.health.good, report.answers.accepted), probeSample)
         // A service that has only just recovered does not get all at once.
         if case .ended = change { probed = 0 }

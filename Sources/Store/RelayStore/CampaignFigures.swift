@@ -8,6 +8,8 @@ package struct CampaignFigures: Hashable, Sendable {
     package var counts = CampaignCounts()
     package var filteredBy: [FilterReason: Int64] = [:]
     package var rejectedBy: [String: Int64] = [:]
+    /// Those that have answered at all.
+    package var channels: [Channel: ChannelAnswers] = [:]
     /// Devices that have the version, or a newer one, since it was announced.
     package var upgraded: Int64 = 0
     /// How those who upgraded had been reached.
@@ -27,6 +29,10 @@ package struct CampaignFigures: Hashable, Sendable {
     package mutating func note(_ kind: String, _ reason: String, _ devices: Int64) {
         if kind == "rejected" {
             rejectedBy[reason] = devices
+        } else if kind == "channel" {
+            if let (channel, state) = ChannelAnswers.read(reason) {
+                channels[channel, default: ChannelAnswers()][state] = devices
+            }
         } else if let reason = FilterReason(rawValue: reason) {
             filteredBy[reason] = devices
         }

@@ -320,7 +320,7 @@ package enum NotificationTable {
         campaign.facts.expiresAt = row.expiresAt
         (campaign.figures.counts, campaign.figures.upgraded) = (row.counts, row.upgraded)
         campaign.figures.isPlanned = row.isPlanned
-        (campaign.figures.filteredBy, campaign.figures.rejectedBy) = ([:], [:])
+        (campaign.figures.filteredBy, campaign.figures.rejectedBy, campaign.figures.channels) = ([:], [:], [:])
         for entry in (try? JSONReader.read(Array(row.reasons.utf8)))?.array ?? [] {
             guard let entry = entry.array, entry.count == 3, let kind = entry[0].string, let reason = entry[1].string,
                 let devices = entry[2].integer

@@ -175,6 +175,7 @@ package enum Promise {
             "ledger.ended", "nobody is cancelled in a campaign that goes on, or expired before its time",
             "PACING: sending again"
         ),
+        ("ledger.channels", "each service's answers are counted as its own, and all of them", "ANSWERS: channels"),
         ("ledger.sums", "what is counted by state and by reason is what the list has", "TROUBLESHOOTING: rejectedBy"),
         ("lease.fenced", "nothing is recorded of a campaign that is another relay's", "RELAYS: one owner"),
         ("lease.own", "what is answered of a campaign that nobody else has had is recorded", "DESIGN 5"),

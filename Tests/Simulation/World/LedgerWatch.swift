@@ -77,6 +77,8 @@ struct LedgerWatch {
     var back: [SeenEnd] = []
     /// The number of ends in `back` that had come when the dispatcher's turn began.
     private(set) var heard = 0
+    /// By campaign: how many pushes the main service has taken (false), and the sandbox (true).
+    var takenBy: [String: [Bool: Int64]] = [:]
     /// Whether all ends that came back before this turn are recorded.
     var isKnown = true
     /// Campaigns whose ledger has changed anywhere.

@@ -9,6 +9,9 @@ extension World {
     func ended(_ ends: [SeenEnd]) {
         guard !ends.allSatisfy(\.isUntouched) else { return }
         let time = milliseconds
+        for end in ends where end.answer?.status == 200 {
+            ledger.takenBy[end.push.campaign, default: [:]][end.push.isSandbox, default: 0] += 1
+        }
         ledger.back += ends.map { end in
             var end = end
             end.time = time
@@ -114,6 +117,7 @@ extension World {
                 model.broke("store.check", "the deliveries of campaign \(id) cannot be read: \(plain(error))")
                 continue
             }
+            judgeChannels(record)
             guard let campaign = toldCampaign(record) else { continue }
             // A campaign whose deliveries were pruned has none.
             if rows.isEmpty, known.isOver, pushes.wasPruned { continue }
@@ -139,6 +143,22 @@ extension World {
                     hasTwoServices: settings.setup["sandbox", app] + settings.setup["astray", app] > 0
                         || triesOther(app),
                     wasDiskFailing: diskFailedAt != nil, isWhole: !pushes.wasPruned && !rowsWereDeleted))
+        }
+    }
+
+    /// A channel counts no push as taken that its service has not taken, and together they count each that the campaign counts. A token
+    /// that the other environment took counts as its own's.
+    private func judgeChannels(_ record: CampaignRecord) {
+        guard let app = settings.apps.first(where: { settings.key($0) == record.app }) else { return }
+        let seen = ledger.takenBy[record.id] ?? [:]
+        let channels = record.figures.channels.mapValues { $0[.accepted] }
+        let all = channels.values.reduce(0, +)
+        let isApart = !settings.isAndroid(app) && !triesOther(app)
+        for (channel, count) in channels where isApart && count > seen[channel.environment == .sandbox, default: 0] {
+            model.broke("ledger.channels", "campaign \(record.id) counts \(count) as taken by \(channel.environment.name)")
+        }
+        if all > seen.values.reduce(0, +) || all < record.figures.counts.accepted {
+            model.broke("ledger.channels", "campaign \(record.id) counts \(all) as taken, of \(record.figures.counts.accepted)")
         }
     }
 

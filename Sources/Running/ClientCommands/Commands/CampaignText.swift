@@ -176,5 +176,16 @@ package struct CampaignText: Sendable {
         }
         let upgraded = json.count(.upgraded)
         return table.text(on: screen) + (upgraded > 0 ? "upgraded since: \(Quantity.count(upgraded, "device"))\n" : "")
+            + answersOfServices
+    }
+
+    /// A line for each push service, where more than one has answered.
+    private var answersOfServices: String {
+        json.list(.channels).map { channel in
+            let answers = DeliveryState.allCases.compactMap { state in
+                channel[state.name]?.integer.map { "\(state.name) \(Quantity.count($0))" }
+            }
+            return "answers by \(channel.shown(.channel)): \(answers.joined(separator: ", "))\n"
+        }.joined()
     }
 }

@@ -70,6 +70,12 @@ struct ShownCampaign {
                     for (reason, count) in counts { writer.member(reason, count) }
                 }
             },
+            .list(
+                .channels, of: ChannelAnswers.shape,
+                "The answers of each push service where more than one has answered; a push that was sent again counts again."
+            ) { campaign in
+                campaign.record.figures.answersOfChannels.map { ($0.channel.label(on: campaign.record.app.platform), $0.answers) }
+            },
             .member(
                 .upgraded, .count, "Devices of the audience since seen with a version that meets the requirement."
             ) { $0.record.figures.upgraded },
@@ -194,6 +200,18 @@ extension CampaignCounts {
         [
             .member(.audience, .count) { $0.audience },
             .all(DeliveryState.allCases.map { state in ShapeMember.count(named: state.name) { $0[state] } }),
+        ])
+}
+
+extension ChannelAnswers {
+    static let shape = Shape<(channel: String, answers: ChannelAnswers)>(
+        "ChannelAnswers", "The answers of one push service.",
+        [
+            .member(
+                .channel, .text,
+                "The platform's own push service as `production` or `sandbox`, the one beside it by its name."
+            ) { $0.channel },
+            .all(ChannelAnswers.states.map { state in ShapeMember.count(named: state.name) { $0.answers[state] } }),
         ])
 }
 

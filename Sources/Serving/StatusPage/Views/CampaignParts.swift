@@ -106,6 +106,20 @@ extension View {
         }
     }
 
+    /// The answers of each push service, where more than one has answered.
+    func channels(_ html: inout HTML, _ record: CampaignRecord) {
+        let channels = record.figures.answersOfChannels
+        guard !channels.isEmpty else { return }
+        let columns = [say("Push service")] + ChannelAnswers.states.map(word)
+        html.table(say("Answers of each push service"), columns, isCaptionShown: true) { html in
+            for (channel, answers) in channels {
+                html.row(
+                    { $0.text(channel.label(on: record.app.platform)) },
+                    ChannelAnswers.states.map { state in { $0.text(number(answers[state])) } })
+            }
+        }
+    }
+
     func progressFacts(_ html: inout HTML, _ status: CampaignStatus) {
         let (record, counts) = (status.record, status.counts)
         html.fact(say("Done")) {

@@ -35,6 +35,7 @@ extension View {
                     html.tag("p", [.class("quiet")], text: say("Nobody was filtered, and nothing was rejected."))
                 }
                 reasons(&html, record, most: 50)
+                channels(&html, record)
             }
             try html.part("adoption", "section", on: ["campaign"], [.named("aria-labelledby", "adoption-title")]) {
                 html in

@@ -283,6 +283,8 @@ extension PageLanguage {
         "Whom it would reach": "影响范围",
         "Why": "原因",
         "Why devices got no push": "设备未收到推送的原因",
+        "Answers of each push service": "各推送服务的应答",
+        "Push service": "推送服务",
         "Why, for the history": "原因（记入历史）",
         "Withdraw": "撤回",
         "Withdraw %": "撤回 %",

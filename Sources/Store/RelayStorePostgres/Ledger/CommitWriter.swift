@@ -102,6 +102,7 @@ struct CommitWriter {
             return batch.first > last
         }
         if areApart { try write(batches) } else { for batch in batches { try write([batch]) } }
+        for batch in batches { tally.count(answersIn: batch.rows) }
         try moveShards(of: batches)
         for batch in batches { try WaveTable.add(batch.waves, to: run.campaign, session) }
     }

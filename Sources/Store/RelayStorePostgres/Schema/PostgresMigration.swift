@@ -24,6 +24,7 @@ struct PostgresMigration: Sendable {
             "which of a wave's pushes are tried again",
             "events of campaigns, by the relay",
             "channels of devices",
+            "answers by channel",
         ]
         let bytes = unsafe UnsafeRawBufferPointer(start: relay_postgres_steps(), count: relay_postgres_steps_size())
         let texts = unsafe Array(bytes).split(separator: 0)

@@ -64,6 +64,7 @@ struct OutcomeRecorder {
         }
         let batch = erased.isEmpty ? batch : try withoutErased(batch)
         try write(batch)
+        tally.count(answersIn: batch.rows)
         if let before = batch.shard, let after = batch.advanced { try move(before, to: after) }
         try WaveTable.add(batch.waves, to: batch.campaign, connection)
     }

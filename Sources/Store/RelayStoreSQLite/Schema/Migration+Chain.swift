@@ -42,6 +42,7 @@ extension Migration {
             "which of a wave's pushes are tried again",
             "events of campaigns, by the relay",
             "channels of devices",
+            "answers by channel",
         ]
         let bytes = unsafe UnsafeRawBufferPointer(start: relay_schema_steps(), count: relay_schema_steps_size())
         let texts = unsafe Array(bytes).split(separator: 0)

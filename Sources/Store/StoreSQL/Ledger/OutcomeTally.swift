@@ -11,8 +11,8 @@ package struct OutcomeTally {
     private var givenBack: Int64 = 0
 
     private struct Reason: Hashable {
-        /// Rejected or filtered.
-        var kind: DeliveryState
+        /// "rejected", "filtered" or "channel".
+        var kind: String
         var text: String
     }
 
@@ -37,7 +37,20 @@ package struct OutcomeTally {
     private mutating func count(_ state: DeliveryState, _ reason: String?, _ devices: Int64) {
         counts[state] += devices
         if state == .rejected || state == .filtered {
-            reasons[Reason(kind: state, text: reason ?? "unknown"), default: 0] += devices
+            reasons[Reason(kind: state.name, text: reason ?? "unknown"), default: 0] += devices
+        }
+    }
+
+    /// Counts the answers of push services. A push that the relay itself refused, or kept back, has no attempt.
+    package mutating func count(answersIn rows: [LedgerRow]) {
+        var answers: [Channel: ChannelAnswers] = [:]
+        for row in rows where row.attempts > 0 && ChannelAnswers.states.contains(row.state) {
+            answers[row.channel, default: ChannelAnswers()][row.state] += 1
+        }
+        for (channel, answers) in answers {
+            for state in ChannelAnswers.states where answers[state] > 0 {
+                reasons[Reason(kind: "channel", text: ChannelAnswers.name(channel, state)), default: 0] += answers[state]
+            }
         }
     }
 
@@ -47,21 +60,21 @@ package struct OutcomeTally {
         counts.filtered += packer.filtered
         for outcome in PlainOutcome.allCases {
             guard let reason = outcome.reason, packer.tally[Int(outcome.rawValue)] > 0 else { continue }
-            reasons[Reason(kind: .filtered, text: reason.rawValue), default: 0] += packer.tally[Int(outcome.rawValue)]
+            reasons[Reason(kind: DeliveryState.filtered.name, text: reason.rawValue), default: 0] += packer.tally[Int(outcome.rawValue)]
         }
     }
 
     /// Writes the counts, as one commit more of the campaign.
     package func store(of campaign: CampaignKey, _ connection: some SQLConnection) throws {
         try RunTable.add(counts, to: campaign, commits: 1, connection)
-        let reasons = reasons.sorted { ($0.key.kind.name, $0.key.text) < ($1.key.kind.name, $1.key.text) }
+        let reasons = reasons.sorted { ($0.key.kind, $0.key.text) < ($1.key.kind, $1.key.text) }
         for (reason, devices) in reasons where devices != 0 {
             try connection.run(
                 """
                 INSERT INTO campaign_reason (campaign_id, kind, reason, devices)
                 VALUES (?1, ?2, ?3, CASE WHEN CAST(?4 AS BIGINT) > 0 THEN ?4 ELSE 0 END)
                 ON CONFLICT (campaign_id, kind, reason) DO UPDATE SET devices = campaign_reason.devices + ?4
-                """, campaign.row, reason.kind.name, reason.text, devices)
+                """, campaign.row, reason.kind, reason.text, devices)
         }
         try RoundTable.giveBack(givenBack, of: campaign, connection)
     }
