@@ -69,7 +69,9 @@ import UpgradeRules
 
     /// Checks that a store's campaigns are the same before the step and after it.
     private func hold(_ key: CampaignKey) throws -> SQLiteStore {
-        let before = try #require(try fixture.store.campaign(key))
+        var before = try #require(try fixture.store.campaign(key))
+        // Which service answered was not counted then.
+        before.figures.channels = [:]
         let deliveries = try fixture.store.deliveries(of: key, DeliveryFilter(), after: 0, limit: 99)
         #expect(try fixture.store.check { _ in true } == [])
         try fixture.undoRuns()
