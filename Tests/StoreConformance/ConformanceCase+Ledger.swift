@@ -108,7 +108,10 @@ extension ConformanceCase {
                 [
                     subject.retry(
                         campaign.key,
-                        [LedgerRow(device: waiting, state: .rejected, attempts: 2, reason: "Reason", channel: .production)])
+                        [
+                            LedgerRow(
+                                device: waiting, state: .rejected, attempts: 2, reason: "Reason", channel: .production)
+                        ])
                 ], at: subject.now)
             try same(try answers(.production), [1, 1, 0])
             let figures = try subject.record(campaign.key).figures

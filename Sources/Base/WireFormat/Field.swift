@@ -19,7 +19,8 @@ package enum Field: String, Sendable {
     // Test pushes.
     case server, remedy
     // Campaigns; the members of `counts` are states of deliveries beside `audience`.
-    case id, state, startedAt, finishedAt, expiresAt, waitingUntil, counts, audience, filteredBy, rejectedBy, upgraded, channel
+    case id, state, startedAt, finishedAt, expiresAt, waitingUntil, counts, audience, filteredBy, rejectedBy, upgraded,
+        channel
     case ratePerSecond, secondsLeft, rateLimit, wave
     case now, by, rounds, states, dueAt, nextReminderAt
     case wait, standing, until, rollout, steps, begun, effects

@@ -17,7 +17,9 @@ package struct ChannelAnswers: Hashable, Sendable {
     }
 
     /// The name under which the store keeps a number: "2 accepted".
-    package static func name(_ channel: Channel, _ state: DeliveryState) -> String { "\(channel.rawValue) \(state.name)" }
+    package static func name(_ channel: Channel, _ state: DeliveryState) -> String {
+        "\(channel.rawValue) \(state.name)"
+    }
 
     /// The channel and the state of such a name.
     package static func read(_ name: String) -> (channel: Channel, state: DeliveryState)? {

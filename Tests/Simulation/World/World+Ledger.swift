@@ -155,10 +155,12 @@ extension World {
         let all = channels.values.reduce(0, +)
         let isApart = !settings.isAndroid(app) && !triesOther(app)
         for (channel, count) in channels where isApart && count > seen[channel.environment == .sandbox, default: 0] {
-            model.broke("ledger.channels", "campaign \(record.id) counts \(count) as taken by \(channel.environment.name)")
+            model.broke(
+                "ledger.channels", "campaign \(record.id) counts \(count) as taken by \(channel.environment.name)")
         }
         if all > seen.values.reduce(0, +) || all < record.figures.counts.accepted {
-            model.broke("ledger.channels", "campaign \(record.id) counts \(all) as taken, of \(record.figures.counts.accepted)")
+            model.broke(
+                "ledger.channels", "campaign \(record.id) counts \(all) as taken, of \(record.figures.counts.accepted)")
         }
     }
 

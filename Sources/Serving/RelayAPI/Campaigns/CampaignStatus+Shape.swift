@@ -74,7 +74,9 @@ struct ShownCampaign {
                 .channels, of: ChannelAnswers.shape,
                 "The answers of each push service where more than one has answered; a push that was sent again counts again."
             ) { campaign in
-                campaign.record.figures.answersOfChannels.map { ($0.channel.label(on: campaign.record.app.platform), $0.answers) }
+                campaign.record.figures.answersOfChannels.map {
+                    ($0.channel.label(on: campaign.record.app.platform), $0.answers)
+                }
             },
             .member(
                 .upgraded, .count, "Devices of the audience since seen with a version that meets the requirement."

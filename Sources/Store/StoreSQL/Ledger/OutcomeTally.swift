@@ -49,7 +49,8 @@ package struct OutcomeTally {
         }
         for (channel, answers) in answers {
             for state in ChannelAnswers.states where answers[state] > 0 {
-                reasons[Reason(kind: "channel", text: ChannelAnswers.name(channel, state)), default: 0] += answers[state]
+                reasons[Reason(kind: "channel", text: ChannelAnswers.name(channel, state)), default: 0] +=
+                    answers[state]
             }
         }
     }
@@ -60,7 +61,8 @@ package struct OutcomeTally {
         counts.filtered += packer.filtered
         for outcome in PlainOutcome.allCases {
             guard let reason = outcome.reason, packer.tally[Int(outcome.rawValue)] > 0 else { continue }
-            reasons[Reason(kind: DeliveryState.filtered.name, text: reason.rawValue), default: 0] += packer.tally[Int(outcome.rawValue)]
+            reasons[Reason(kind: DeliveryState.filtered.name, text: reason.rawValue), default: 0] +=
+                packer.tally[Int(outcome.rawValue)]
         }
     }
 
