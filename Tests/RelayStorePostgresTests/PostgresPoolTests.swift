@@ -118,7 +118,7 @@ struct PostgresPoolTests {
         for crash in 1...3 {
             try server.crash()
             // Reads before the server went down prove nothing.
-            #expect(logged.lines.wait { $0.count >= 2 * crash })
+            #expect(logged.lines.wait { Self.outages($0).count >= 2 * crash })
             let before = count.now
             #expect(count.wait { $0 > before + 1000 })
         }
@@ -131,7 +131,12 @@ struct PostgresPoolTests {
         let once = ["error the database is gone", "notice the database is back"]
         let outages = pool.outages
         #expect((3...6).contains(outages))
-        #expect(logged.lines.now == Array(repeatElement(once, count: outages).joined()))
+        #expect(Self.outages(logged.lines.now) == Array(repeatElement(once, count: outages).joined()))
+    }
+
+    /// Without the connections that broke and were replaced at once: a server that comes up may have ended one of the crash before.
+    private static func outages(_ lines: [String]) -> [String] {
+        lines.filter { $0 != "notice a connection to the database was replaced" }
     }
 
     @Test func aSessionThatIsEndedFromOutsideIsReplacedAndThatIsSaid() throws {
