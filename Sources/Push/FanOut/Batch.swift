@@ -246,8 +246,9 @@ final class Batch {
     var end: ServiceMachine.End {
         var end = ServiceMachine.End(source: schedulerSource, tag: tag, pushes: pushCount)
         if let batch = requests?.batch {
+            let isOneEach = batch.pushCount == batch.count
             for (request, answer) in batch.answers.enumerated() {
-                let pushes = batch.pushes(of: request).count
+                let pushes = isOneEach ? 1 : batch.pushes(of: request).count
                 end.resends += max(0, Int(answer.sends) - 1) * pushes
                 guard answer.kind == .unreachable || answer.kind == .unsent && answer.retryAfter >= 0 else { continue }
                 end.unreached += pushes

@@ -14,11 +14,14 @@ extension Settlement {
         let exceptions = provider.exceptions(in: batch, to: requests.targets, of: devices.bytes, at: now)
         taken(requests.rows.count - exceptions.count, by: batch.requestsTaken(but: exceptions))
         var next = exceptions.startIndex
+        // The rule: not even a question of the batch for each push.
+        let isOneEach = batch.pushCount == batch.count
         for (request, answer) in batch.answers.enumerated() {
             let sends = Self.sends(of: answer)
-            let pushes = batch.pushes(of: request)
+            let pushes = isOneEach ? request..<request + 1 : batch.pushes(of: request)
             // Where it took a push, the answer has shown that the service is well.
-            var isKnown = exceptions[next...].prefix { $0.push < pushes.upperBound }.count < pushes.count
+            var isKnown =
+                !isOneEach && exceptions[next...].prefix { $0.push < pushes.upperBound }.count < pushes.count
             for place in pushes {
                 let row = Int(requests.rows[place])
                 let device = devices.rows[row]

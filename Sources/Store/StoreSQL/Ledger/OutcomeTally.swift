@@ -43,15 +43,22 @@ package struct OutcomeTally {
 
     /// Counts the answers of push services. A push that the relay itself refused, or kept back, has no attempt.
     package mutating func count(answersIn rows: [LedgerRow]) {
-        var answers: [Channel: ChannelAnswers] = [:]
-        for row in rows where row.attempts > 0 && ChannelAnswers.states.contains(row.state) {
-            answers[row.channel, default: ChannelAnswers()][row.state] += 1
-        }
-        for (channel, answers) in answers {
-            for state in ChannelAnswers.states where answers[state] > 0 {
-                reasons[Reason(kind: "channel", text: ChannelAnswers.name(channel, state)), default: 0] +=
-                    answers[state]
+        // By number, since each push comes by here.
+        var answers = [Int64](repeating: 0, count: Channel.allCases.count * ChannelAnswers.states.count)
+        for row in rows where row.attempts > 0 {
+            let place: Int
+            switch row.state {
+            case .accepted: place = 0
+            case .rejected: place = 1
+            case .unregistered: place = 2
+            case .pending, .inFlight, .retrying, .expired, .filtered, .cancelled: continue
             }
+            answers[Int(row.channel.rawValue) * ChannelAnswers.states.count + place] += 1
+        }
+        for (number, devices) in answers.enumerated() where devices > 0 {
+            let (channel, place) = number.quotientAndRemainder(dividingBy: ChannelAnswers.states.count)
+            let name = ChannelAnswers.name(Channel.allCases[channel], ChannelAnswers.states[place])
+            reasons[Reason(kind: "channel", text: name), default: 0] += devices
         }
     }
 
