@@ -14,7 +14,7 @@ extension Settlement {
         let exceptions = provider.exceptions(in: batch, to: requests.targets, of: devices.bytes, at: now)
         taken(requests.rows.count - exceptions.count, by: batch.requestsTaken(but: exceptions))
         var next = exceptions.startIndex
-        // The rule: not even a question of the batch for each push.
+        // The rule, where a push costs no question to the batch.
         let isOneEach = batch.pushCount == batch.count
         for (request, answer) in batch.answers.enumerated() {
             let sends = Self.sends(of: answer)
