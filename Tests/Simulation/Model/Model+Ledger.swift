@@ -44,7 +44,9 @@ extension Model {
                 // A push that never left changes no row of a campaign that is over. So it stays unknown whether it was recorded,
                 // and whether the device has its own row; a removed device is listed only if it has one.
                 let mayHaveNone = fitting.count > 1 && fitting.contains { $0.last.isEmpty }
-                if !mayHaveNone { entries[row.device] = fitting.first ?? entry.either[0] }
+                // A row of a campaign that is over shows no reason: the one with as many attempts is it.
+                let known = fitting.first { $0.attempts == row.attempts } ?? fitting.first ?? entry.either[0]
+                if !mayHaveNone { entries[row.device] = known }
             }
             if row.state == "pending" { entries[row.device] = nil }
             if let fault {
