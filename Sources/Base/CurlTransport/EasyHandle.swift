@@ -108,6 +108,18 @@ final class EasyHandle {
         }
     }
 
+    /// Sets the size of a body, and calls `act` with its address, which holds during the call.
+    func withBody(_ body: [UInt8], _ act: (UnsafeRawPointer) -> CURLcode) throws(TransportError) -> CURLcode {
+        try require(unsafe relay_curl_set_post_field_size(pointer, curl_off_t(body.count)), "the size")
+        return unsafe body.withUnsafeBytes { bytes in
+            // An empty body is a body: libcurl needs some address for it.
+            unsafe withUnsafeBytes(of: UInt8(0)) { nothing in
+                guard let address = unsafe bytes.baseAddress ?? nothing.baseAddress else { return CURLE_OUT_OF_MEMORY }
+                return unsafe act(address)
+            }
+        }
+    }
+
     /// Whether the way to the server was clear (name, TCP, proxy, TLS): from then on something of the request may have left.
     var wasConnected: Bool {
         var clear: curl_off_t = 0

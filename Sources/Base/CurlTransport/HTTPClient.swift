@@ -50,18 +50,10 @@ package struct HTTPClient: Sendable {
     ) throws -> HTTPResponse {
         let (handle, transfer) = try prepare(request, piece: piece, isCancelled: isCancelled)
         let result: CURLcode
-        if let bytes = request.body {
-            let size = curl_off_t(bytes.count)
-            try handle.require(unsafe relay_curl_set_post_field_size(handle.pointer, size), "the size")
-            result = unsafe bytes.withUnsafeBytes { body in
-                // An empty body is a body: libcurl needs some address for it.
-                unsafe withUnsafeBytes(of: UInt8(0)) { nothing in
-                    guard let address = unsafe body.baseAddress ?? nothing.baseAddress else {
-                        return CURLE_OUT_OF_MEMORY
-                    }
-                    let set = unsafe relay_curl_set_post_fields(handle.pointer, address)
-                    return unsafe set == CURLE_OK ? curl_easy_perform(handle.pointer) : set
-                }
+        if let body = request.body {
+            result = unsafe try handle.withBody(body) { address in
+                let set = unsafe relay_curl_set_post_fields(handle.pointer, address)
+                return unsafe set == CURLE_OK ? curl_easy_perform(handle.pointer) : set
             }
         } else {
             result = unsafe curl_easy_perform(handle.pointer)

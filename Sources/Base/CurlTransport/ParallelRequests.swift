@@ -68,17 +68,7 @@ package final class ParallelRequests {
     package func begin(_ request: HTTPRequest, number: Int, by client: HTTPClient) throws(TransportError) {
         let (handle, transfer) = try client.prepare(request)
         if let body = request.body {
-            try handle.require(
-                unsafe relay_curl_set_post_field_size(handle.pointer, curl_off_t(body.count)), "the size")
-            let set = unsafe body.withUnsafeBytes { bytes in
-                // An empty body is a body: libcurl needs some address for it.
-                unsafe withUnsafeBytes(of: UInt8(0)) { nothing in
-                    guard let address = unsafe bytes.baseAddress ?? nothing.baseAddress else {
-                        return CURLE_OUT_OF_MEMORY
-                    }
-                    return unsafe relay_curl_set_copied_post_fields(handle.pointer, address)
-                }
-            }
+            let set = unsafe try handle.withBody(body) { unsafe relay_curl_set_copied_post_fields(handle.pointer, $0) }
             try handle.require(set, "the body")
         }
         try handle.require(unsafe relay_curl_set_pipe_wait(handle.pointer, 1), "PIPEWAIT")

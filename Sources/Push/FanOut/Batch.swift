@@ -246,7 +246,7 @@ final class Batch {
     var end: ServiceMachine.End {
         var end = ServiceMachine.End(source: schedulerSource, tag: tag, pushes: pushCount)
         if let batch = requests?.batch {
-            let isOneEach = batch.pushCount == batch.count
+            let isOneEach = batch.isOneEach
             for (request, answer) in batch.answers.enumerated() {
                 let pushes = isOneEach ? 1 : batch.pushes(of: request).count
                 end.resends += max(0, Int(answer.sends) - 1) * pushes

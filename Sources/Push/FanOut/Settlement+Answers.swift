@@ -15,7 +15,7 @@ extension Settlement {
         taken(requests.rows.count - exceptions.count, by: batch.requestsTaken(but: exceptions))
         var next = exceptions.startIndex
         // The rule, where a push costs no question to the batch.
-        let isOneEach = batch.pushCount == batch.count
+        let isOneEach = batch.isOneEach
         for (request, answer) in batch.answers.enumerated() {
             let sends = Self.sends(of: answer)
             let pushes = isOneEach ? request..<request + 1 : batch.pushes(of: request)
@@ -75,7 +75,7 @@ extension Settlement {
 extension RequestBatch {
     /// How many requests carried a push that is none of the exceptions, which ascend.
     fileprivate func requestsTaken(but exceptions: [PushException]) -> Int {
-        guard pushCount > count else { return count - exceptions.count }
+        if isOneEach { return count - exceptions.count }
         var next = exceptions.startIndex
         return (0..<count).count { request in
             let pushes = pushes(of: request)

@@ -98,9 +98,12 @@ package final class RequestBatch: @unchecked Sendable {
     /// Pushes: at least as many.
     package var pushCount: Int { ends.last.map { Int($0) } ?? count }
 
+    /// Whether each request carries one push: then a request and its push have one place.
+    package var isOneEach: Bool { ends.isEmpty }
+
     /// The places of a request's pushes among all that were appended.
     package func pushes(of request: Int) -> Range<Int> {
-        guard !ends.isEmpty else { return request..<request + 1 }
+        if isOneEach { return request..<request + 1 }
         return (request == 0 ? 0 : Int(ends[request - 1]))..<Int(ends[request])
     }
 
@@ -121,8 +124,8 @@ package final class RequestBatch: @unchecked Sendable {
     ///
     /// - Parameter pushes: how many the request carries. Default one.
     package func append(pushes: Int = 1, _ write: (inout RequestBytes) -> Void) {
-        if pushes != 1 || !ends.isEmpty {
-            if ends.isEmpty { ends = (0..<count).map { Int32($0 + 1) } }
+        if pushes != 1 || !isOneEach {
+            if isOneEach { ends = (0..<count).map { Int32($0 + 1) } }
             ends.append((ends.last ?? 0) + Int32(pushes))
         }
         bytes.append(slotCount: template.slotCount, write)

@@ -44,21 +44,17 @@ package struct OutcomeTally {
     /// Counts the answers of push services. A push that the relay itself refused, or kept back, has no attempt.
     package mutating func count(answersIn rows: [LedgerRow]) {
         // By number, since each push comes by here.
-        var answers = [Int64](repeating: 0, count: Channel.allCases.count * ChannelAnswers.states.count)
+        let states = DeliveryState.allCases.count
+        var answers = [Int64](repeating: 0, count: Channel.allCases.count * states)
         for row in rows where row.attempts > 0 {
-            let place: Int
-            switch row.state {
-            case .accepted: place = 0
-            case .rejected: place = 1
-            case .unregistered: place = 2
-            case .pending, .inFlight, .retrying, .expired, .filtered, .cancelled: continue
-            }
-            answers[Int(row.channel.rawValue) * ChannelAnswers.states.count + place] += 1
+            answers[Int(row.channel.rawValue) * states + Int(row.state.rawValue)] += 1
         }
-        for (number, devices) in answers.enumerated() where devices > 0 {
-            let (channel, place) = number.quotientAndRemainder(dividingBy: ChannelAnswers.states.count)
-            let name = ChannelAnswers.name(Channel.allCases[channel], ChannelAnswers.states[place])
-            reasons[Reason(kind: "channel", text: name), default: 0] += devices
+        for channel in Channel.allCases {
+            for state in ChannelAnswers.states {
+                let devices = answers[Int(channel.rawValue) * states + Int(state.rawValue)]
+                guard devices > 0 else { continue }
+                reasons[Reason(kind: "channel", text: ChannelAnswers.name(channel, state)), default: 0] += devices
+            }
         }
     }
 
