@@ -101,9 +101,11 @@ package struct SampleMeasure {
         let lines = open.map { (mutant: $0.mutant, candidate: $0.candidate, key: key($0.candidate)) }
         try SideBySide.run(lines, jobs: arguments.jobs) { [findings] line in
             let begun = Date()
-            var finding = Finding.lives(seeds: seeds)
-            if let test = try judges.find(line.mutant) { finding = .found(seeds: 0, by: test) }
-            if !finding.isFound { finding = try search.run(line.mutant.number, isOfFleet: false, seeds: seeds) }
+            // Seeds take seconds, the tests of a room minutes.
+            var finding =
+                seeds > 0
+                ? try search.run(line.mutant.number, isOfFleet: false, seeds: seeds) : Finding.lives(seeds: seeds)
+            if !finding.isFound, let test = try judges.find(line.mutant) { finding = .found(seeds: 0, by: test) }
             try findings.put(finding, line.key)
             let words =
                 switch finding {
