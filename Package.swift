@@ -24,7 +24,7 @@ func system(_ name: String, pkgConfig: String? = nil, apt: String? = nil) -> Tar
         name: name, path: "Sources/C/\(name)", pkgConfig: pkgConfig, providers: apt.map { [.apt([$0])] })
 }
 
-/// A room of a wing: a folder of `Sources` whose rooms have one subject.
+/// A target ("room") in a folder of `Sources` ("wing") whose targets share one subject.
 func room(
     _ name: String, in wing: String, _ dependencies: [Target.Dependency] = [], touchesC: Bool = false
 ) -> Target {
@@ -33,7 +33,7 @@ func room(
         swiftSettings: touchesC ? strictWithC : strict)
 }
 
-/// Every one may let its tests wait: `OwnThread`.
+/// A test target. Tests that block a thread use `OwnThread`.
 func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
     .testTarget(name: name, dependencies: dependencies + ["OwnThread"], exclude: exclude, swiftSettings: strict)
 }
@@ -42,7 +42,7 @@ func command(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(name: name, dependencies: dependencies, swiftSettings: strictWithC)
 }
 
-/// The same sources twice: driven by libFuzzer with inputs of its own, and by the tests with those that are kept.
+/// The same sources in one of two forms: libFuzzer drives them with generated inputs, the tests with stored ones.
 let fuzzTargets: [Target] = {
     let fuzzed: [Target.Dependency] = [
         "RelayDaemon", "ClientCommands", "Configuration", "Terminal", "RelayAPI", "HTTPServer", "VersionSources",
@@ -72,7 +72,7 @@ let package = Package(
         .library(name: "PushSimulator", targets: ["PushSimulator"]),
     ],
     targets: [
-        // The rooms, from the door down. Arrows point downwards only.
+        // The targets of `Sources`, roughly from the executable down.
         command("upgrade-relay", ["RelayDaemon", "Demo", "ClientCommands", "Terminal", "Signing", "Threading"]),
         room(
             "RelayDaemon", in: "Running",
@@ -185,7 +185,7 @@ let package = Package(
         .target(name: "CPage", path: "Sources/C/CPage", exclude: ["page.css", "page.js", "icon.svg"]),
         .target(
             name: "CGzip", path: "Sources/C/CGzip",
-            // Debian builds C so (wiki.debian.org/Hardening); it needs optimisation, and the C library says so without.
+            // As Debian builds C (wiki.debian.org/Hardening). Not for debug: without optimisation, glibc only warns about it.
             cSettings: [.define("_FORTIFY_SOURCE", to: "2", .when(configuration: .release))],
             linkerSettings: [.linkedLibrary("z")]),
         .target(name: "CTexts", path: "Sources/C/CTexts", exclude: ["schema", "postgres"]),
@@ -197,7 +197,7 @@ let package = Package(
         system("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
         system("CSystemd", pkgConfig: "libsystemd", apt: "libsystemd-dev"),
 
-        // The proofs.
+        // Tests with their helpers, and the tools that write documents.
         .target(name: "OwnThread", path: "Tests/OwnThread", swiftSettings: strict),
         .target(
             name: "StoreConformance", dependencies: ["RelayStore", "WireFormat", "RelayEngine", "UpgradeRules"],

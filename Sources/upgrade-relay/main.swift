@@ -14,7 +14,7 @@ extension CommandTree {
         leadingOptions: ConnectionOptions.specs, lookup: Proposals.of)
 }
 
-// The process exits without waiting for threads that dial.
+// Threads may still be in a TLS handshake when the process exits.
 CryptoLibrary.keepUntilTheEnd()
 // A peer that hangs up is an error to report (EPIPE), not a reason to die.
 signal(SIGPIPE, SIG_IGN)

@@ -2,7 +2,7 @@
 
 /// A client's identity in TLS: its certificate, and the key that proves it.
 package struct ClientIdentity: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
-    /// PEM, the client's own first.
+    /// PEM, the client's own certificate first.
     package let chain: [UInt8]
     /// PEM, without a password. A secret.
     package let privateKey: [UInt8]

@@ -100,7 +100,7 @@ struct CurlWords {
     /// The peer that the connection itself leads to.
     private var next: String { isSocket ? "the socket" : proxy == nil ? there : theProxy }
 
-    /// The peer that TLS was spoken with: a proxy's TLS comes first.
+    /// The peer of the TLS handshake that failed: a proxy's handshake comes first.
     private var tlsEnd: String { isProxyTLS ? theProxy : there }
 
     private var isProxyTLS: Bool { proxy?.scheme == .https && connectStatus == 0 }

@@ -7,7 +7,7 @@ import CCurl
 /// then on only the lane's thread touches it. Closed (with TLS's close_notify) when the last reference goes.
 package final class DialedConnection: @unchecked Sendable {
     package enum Sent: Sendable {
-        /// So many bytes were taken, possibly fewer than given.
+        /// The number of bytes that were taken, possibly fewer than given.
         case wrote(Int)
         /// The socket is full. Try again with the *same* bytes at the *same* address when it is writable: OpenSSL has
         /// begun a record with them (SSL_write(3), "the same arguments").
@@ -43,7 +43,7 @@ package final class DialedConnection: @unchecked Sendable {
         }
     }
 
-    /// Read until `.again`: decrypted bytes may wait in OpenSSL with no epoll event to announce them.
+    /// Reads into a buffer. Repeat until `.again`: epoll does not report decrypted bytes that wait in OpenSSL.
     package func receive(into buffer: UnsafeMutableRawBufferPointer) -> Received {
         var count = 0
         let result = unsafe curl_easy_recv(handle.pointer, buffer.baseAddress, buffer.count, &count)

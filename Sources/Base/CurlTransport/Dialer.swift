@@ -115,14 +115,14 @@ private func prepareContext(
     // A proxy is not offered "h2": the connection to it speaks HTTP/1.1.
     guard unsafe Unmanaged<Agreement>.fromOpaque(data).takeUnretainedValue().isServersTurn() else { return CURLE_OK }
     let protocols: [UInt8] = [2, 0x68, 0x32]  // "h2" with its length (RFC 7301, 3.1)
-    // "return 0 on success, and non-0 on failure" (SSL_CTX_set_alpn_protos(3)): the other way round than its neighbours.
+    // "return 0 on success, and non-0 on failure" (SSL_CTX_set_alpn_protos(3)): its neighbours return 1 on success.
     guard unsafe SSL_CTX_set_alpn_protos(sslContext, protocols, UInt32(protocols.count)) == 0 else {
         return CURLE_SSL_CONNECT_ERROR
     }
     // Index 0 is the application's (SSL_CTX_set_app_data); libcurl keeps its own data on the SSL, not on the SSL_CTX.
     guard unsafe SSL_CTX_set_ex_data(sslContext, 0, data) == 1 else { return CURLE_SSL_CONNECT_ERROR }
     // One read for a whole record (and what follows) instead of one for its header and one for its rest. Safe because
-    // we read until CURLE_AGAIN: nothing stays behind that no epoll event would announce.
+    // we read until CURLE_AGAIN: no decrypted bytes stay in OpenSSL, where epoll does not see them.
     _ = unsafe SSL_CTX_ctrl(sslContext, SSL_CTRL_SET_READ_AHEAD, 1, nil)
     // libcurl sets SSL_MODE_RELEASE_BUFFERS, which frees and allocates 16 KiB for each record. Few connections: keep them.
     _ = unsafe SSL_CTX_ctrl(sslContext, SSL_CTRL_CLEAR_MODE, Int(SSL_MODE_RELEASE_BUFFERS), nil)

@@ -91,7 +91,7 @@ final class EasyHandle {
         try require(unsafe relay_curl_set_proxy_ssl_verify_peer(pointer, 1), "PROXY_SSL_VERIFYPEER")
         try require(unsafe relay_curl_set_proxy_ssl_verify_host(pointer, 2), "PROXY_SSL_VERIFYHOST")
         try require(unsafe relay_curl_set_proxy_ssl_version(pointer, Int(CURL_SSLVERSION_TLSv1_2)), "PROXY_SSLVERSION")
-        // Beside the system's: PROXY_CAPATH stays.
+        // PROXY_CAPATH stays: the system's certificates are trusted, too.
         if let path = egress.addedCertificates ?? egress.trustedCertificates {
             try require(unsafe relay_curl_set_proxy_ca_info(pointer, path), "PROXY_CAINFO")
         }
@@ -108,7 +108,7 @@ final class EasyHandle {
         }
     }
 
-    /// Sets the size of a body, and calls `act` with its address, which holds during the call.
+    /// Sets the size of a body, and calls `act` with its address, which is valid during the call.
     func withBody(_ body: [UInt8], _ act: (UnsafeRawPointer) -> CURLcode) throws(TransportError) -> CURLcode {
         try require(unsafe relay_curl_set_post_field_size(pointer, curl_off_t(body.count)), "the size")
         return unsafe body.withUnsafeBytes { bytes in
@@ -120,7 +120,7 @@ final class EasyHandle {
         }
     }
 
-    /// Whether the way to the server was clear (name, TCP, proxy, TLS): from then on something of the request may have left.
+    /// Whether the server was reached (name, TCP, proxy, TLS): from then on a part of the request may have been sent.
     var wasConnected: Bool {
         var clear: curl_off_t = 0
         _ = unsafe relay_curl_get_pretransfer_time(pointer, &clear)
@@ -129,7 +129,7 @@ final class EasyHandle {
 
     /// The error for a request that failed.
     func error(_ result: CURLcode) -> TransportError {
-        // A proxy's refusal of CONNECT is a receive error before this time is set.
+        // A proxy's refusal of CONNECT is a receive error that comes before PRETRANSFER_TIME is set.
         error(result, isConnected: wasConnected)
     }
 

@@ -21,7 +21,7 @@ package struct Egress: Sendable, Hashable {
         self.trustedCertificates = trustedCertificates
     }
 
-    /// The proxy that leads to a server; nil: the server is dialled itself.
+    /// The proxy that leads to a server; nil: the server is dialled directly.
     ///
     /// - Parameter host: a DNS name or an IP address, without brackets. It is not resolved: the proxy may do that.
     package func proxy(to host: String, port: UInt16) -> ProxyServer? {

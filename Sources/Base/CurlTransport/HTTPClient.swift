@@ -15,7 +15,7 @@ package struct HTTPClient: Sendable {
     package let destination: Destination
     /// The way there.
     package let egress: Egress
-    /// A local socket instead of TCP; nil: by the URL's host.
+    /// The path of a local socket instead of TCP; nil: TCP to the URL's host.
     package let unixSocket: String?
     package var userAgent = "upgrade-relay"
 
@@ -37,10 +37,10 @@ package struct HTTPClient: Sendable {
         try perform(request, isCancelled: isCancelled)
     }
 
-    /// Sends the request and hands over the answer as it comes, in pieces of any size. Only a 2xx answer is taken apart; the
-    /// body of any other is in the response.
+    /// Sends the request and hands over the answer as it comes, in pieces of any size. Only a 2xx answer comes in pieces;
+    /// the body of any other is in the response.
     /// - Parameter piece: returns whether to go on; false ends the request, which then returns normally. Called on the
-    ///   calling thread. What it throws ends the request and is thrown on.
+    ///   calling thread. An error that it throws ends the request and is rethrown.
     package func pieces(_ request: HTTPRequest, _ piece: @escaping ([UInt8]) throws -> Bool) throws -> HTTPResponse {
         try perform(request, piece: piece)
     }
@@ -62,7 +62,7 @@ package struct HTTPClient: Sendable {
         return try Self.response(to: request, by: handle, transfer, result)
     }
 
-    /// A handle with everything of the request but its body.
+    /// A handle with all options of the request but its body.
     func prepare(
         _ request: HTTPRequest, piece: (([UInt8]) throws -> Bool)? = nil, isCancelled: @escaping () -> Bool = { false }
     ) throws(TransportError) -> (EasyHandle, Transfer) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// An IP address in bytes: four or sixteen. IPv4 within IPv6 ("::ffff:10.0.0.1") is taken as IPv4, where it leads.
+/// An IP address in bytes: four or sixteen. IPv4 within IPv6 ("::ffff:10.0.0.1") becomes the IPv4 address.
 struct IPAddress: Sendable, Hashable {
     let bytes: [UInt8]
 

@@ -4,7 +4,7 @@ import CCurl
 /// Many requests at a time by libcurl's multi interface: over HTTP/2 where the server offers it, else over HTTP/1.1. Connections
 /// are kept for later requests to the same server by the same way.
 ///
-/// libcurl is never given more than its caller counts: a request that waits inside libcurl for a connection would use up its
+/// The caller limits how many requests run at a time: a request that waits inside libcurl for a connection uses up its
 /// time-out there.
 ///
 /// Belongs to one thread, which begins requests, lets libcurl work with `turn`, and sleeps with `wait`.
@@ -24,7 +24,7 @@ package final class ParallelRequests {
         /// The caller's number.
         package let number: Int
         package let result: Result<HTTPResponse, TransportError>
-        /// Whether something of it may have left. If not, the server has not seen it.
+        /// Whether a part of it may have been sent. If not, the server has not seen it.
         package let mayHaveLeft: Bool
         package let isHTTP2: Bool
         /// How many connections were made for it.
@@ -39,7 +39,7 @@ package final class ParallelRequests {
     }
 
     private let multi: UnsafeMutableRawPointer
-    /// By place; a place is used again.
+    /// By place; places are reused.
     private var running: [Running?] = []
     private var free: [Int] = []
 
@@ -63,7 +63,7 @@ package final class ParallelRequests {
 
     /// Begins a request; `turn` returns its end.
     ///
-    /// - Parameter number: the caller's own, to know the request by.
+    /// - Parameter number: the caller's own, by which `End` identifies the request.
     /// - Throws: `TransportError` where the request cannot be sent as it was given.
     package func begin(_ request: HTTPRequest, number: Int, by client: HTTPClient) throws(TransportError) {
         let (handle, transfer) = try client.prepare(request)

@@ -34,7 +34,7 @@ package struct ProxyServer: Sendable, Hashable, CustomStringConvertible, CustomR
         return "\(scheme == .socks5 ? "socks5h" : scheme.rawValue)://\(name):\(port)"
     }
 
-    /// Ignores `key`: under any key it is the same way.
+    /// Ignores `key`: the same proxy may stand under several keys.
     package static func == (left: Self, right: Self) -> Bool {
         left.scheme == right.scheme && left.host == right.host && left.port == right.port && left.user == right.user
             && left.password == right.password
@@ -46,7 +46,7 @@ package struct ProxyServer: Sendable, Hashable, CustomStringConvertible, CustomR
         hasher.combine(password)
     }
 
-    /// - Throws: what is wrong with it, without a word of it.
+    /// - Throws: the fault, which quotes neither of them.
     package func with(user: String, password: String) throws(Fault) -> Self {
         try Self.check(user: user)
         try Self.check(password: password)
@@ -85,7 +85,7 @@ extension ProxyServer {
     /// "http://proxy.example:3128", "https://user:pass%40word@[2001:db8::1]:3129/", "socks5h://10.0.0.1:1080".
     ///
     /// - Parameter key: the configuration's key for it.
-    /// - Throws: what is wrong with it, without a word of it.
+    /// - Throws: the fault, which quotes no part of the address.
     package init(_ text: String, key: String) throws(Fault) {
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { throw .characters }
         guard let mark = text.firstRange(of: "://"), let scheme = Self.scheme(text[..<mark.lowerBound].lowercased())

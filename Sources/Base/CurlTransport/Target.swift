@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCurl
 
-/// The server of an address, as libcurl itself parses the address: so a check here cannot be about another server than the
-/// one that is dialled.
+/// The server of an address, as libcurl itself parses the address: so the server that is
+/// checked is the one that is dialled.
 struct Target: Sendable, Hashable, CustomStringConvertible {
     /// Without brackets.
     let host: String

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCurl
 
-/// The state of libcurl's callbacks while one request is under way. One thread, for the time of one `curl_easy_perform`.
+/// The state of libcurl's callbacks while one request is under way. Used by the one thread that runs the request's handle.
 @safe
 final class Transfer {
     private let request: HTTPRequest
@@ -44,7 +44,7 @@ final class Transfer {
     func header(_ bytes: UnsafeRawBufferPointer) {
         let text = unsafe String(decoding: bytes, as: UTF8.self)
         if text.hasPrefix("HTTP/") {
-            // A new answer begins (100, a redirect, the proxy's): only the last one counts.
+            // An answer begins, perhaps after an interim one (100, 103): only the last one counts.
             headers = []
             status = text.split(separator: " ", maxSplits: 2).dropFirst().first.flatMap { Int($0.prefix(3)) } ?? 0
         } else if let colon = text.firstIndex(of: ":") {

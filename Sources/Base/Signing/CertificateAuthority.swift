@@ -43,7 +43,7 @@ package struct CertificateAuthority: Sendable {
     }
 
     /// A server certificate with a fresh key for the given names and addresses. They stand in the subject alternative name: the
-    /// common name is ignored (RFC 6125). Throws `SigningError` for none, or for one that is neither.
+    /// common name is ignored (RFC 6125). Throws `SigningError` where none is given, or one is not valid.
     package func issue(
         names: [String], addresses: [String] = [], validity: CertificateValidity
     ) throws -> IssuedCertificate {

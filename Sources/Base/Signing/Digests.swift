@@ -7,7 +7,7 @@ package enum SHA256 {
     package static func digest(_ bytes: [UInt8]) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: 32)
         let worked = unsafe EVP_Digest(bytes, bytes.count, &digest, nil, EVP_sha256(), nil)
-        // EVP_DigestInit(3): 0 means failure. A built-in digest with memory for a context has no other reason for it.
+        // EVP_DigestInit(3): 0 means failure. Besides a lack of memory, only a broken configuration can cause it here.
         guard worked == 1 else { fatalError("OpenSSL offers no SHA-256: its configuration is broken") }
         return digest
     }
@@ -47,7 +47,7 @@ package enum HMACSHA256 {
     /// 32 bytes. Any length of key, zero included.
     package static func code(_ message: [UInt8], key: [UInt8]) -> [UInt8] {
         var code = [UInt8](repeating: 0, count: 32)
-        // HMAC(3) takes the key's length as an int; a longer one is hashed first by RFC 2104 anyway.
+        // HMAC(3) takes the key's length as an int; RFC 2104 hashes keys of more than a block (64 bytes) first anyway.
         let key = key.count > 64 ? SHA256.digest(key) : key
         let worked = unsafe HMAC(EVP_sha256(), key, Int32(key.count), message, message.count, &code, nil)
         guard unsafe worked != nil else { fatalError("OpenSSL offers no HMAC-SHA-256: its configuration is broken") }

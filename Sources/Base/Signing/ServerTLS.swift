@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import COpenSSL
 
-/// A server's TLS settings: its certificate and key, and the protocols above. OpenSSL counts its references, on any thread.
+/// A server's TLS settings: its certificate, its key, and the HTTP versions that it offers. Usable from any thread: OpenSSL
+/// counts the references to it.
 ///
 /// `@unchecked Sendable`: not changed after it was made (openssl-threads(7)).
 @safe
 package final class ServerTLS: @unchecked Sendable {
     package enum Speech: Sendable {
-        /// Many connections, most of them idle: those give their memory back.
+        /// HTTP/1.1: many connections, most of them idle; idle ones release their buffers.
         case http1
-        /// Few connections with much on each.
+        /// HTTP/2: few connections with much traffic on each.
         case http2
-        /// The same, and HTTP/1.1 for clients that know nothing else.
+        /// The settings of `http2`, and HTTP/1.1 for clients without HTTP/2.
         case either
     }
 

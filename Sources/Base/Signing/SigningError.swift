@@ -3,19 +3,19 @@
 /// The reason why a key, a certificate or a signature could not be made or read. Never holds any part of a key.
 package struct SigningError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: Sendable, Hashable {
-        /// It cannot be read as what it should be: no PEM, no JSON, or damaged.
+        /// Not readable in the expected form: no PEM, no JSON, or damaged.
         case unreadable
-        /// It can be read, and is a key or a file of another kind than is needed.
+        /// Readable, but a key or a file of another kind than is needed.
         case wrongKind
-        /// It is protected by a password.
+        /// Protected by a password.
         case protected
-        /// Something that it needs is not in it, or what is in it is not allowed.
+        /// A necessary part is missing, or a part is not allowed.
         case invalid
         /// Its parts do not belong to each other.
         case mismatched
-        /// It does not hold yet, or no longer.
+        /// Not yet valid, or expired.
         case outOfDate
-        /// The library could not do it.
+        /// OpenSSL failed.
         case failed
     }
 

@@ -8,12 +8,12 @@ package struct FaultLog: Sendable {
 
     package func text(_ part: String) -> String? { texts[part] }
 
-    /// Returns whether the fault is new.
+    /// Returns whether the part had no fault before.
     package mutating func set(_ part: String, _ text: String) -> Bool {
         texts.updateValue(text, forKey: part) == nil
     }
 
-    /// Returns whether there was such a fault.
+    /// Returns whether the part had a fault.
     package mutating func clear(_ part: String) -> Bool {
         texts.removeValue(forKey: part) != nil
     }

@@ -24,15 +24,16 @@ package enum LogLevel: Int, Sendable, Comparable, CaseIterable {
 
 /// The form of a log line. Raw values are the configuration's.
 package enum LogFormat: String, Sendable, CaseIterable {
-    /// A line to read.
+    /// A line for people.
     case text
-    /// An object on a line, for programs that collect logs.
+    /// A JSON object on a line, for programs that collect logs.
     case json
 }
 
-/// Where log lines go: a constant message, and what varies in fields, so that lines can be counted and searched.
+/// The destination of log lines. A line has a constant message, and its values in fields, so that lines can be counted and
+/// searched.
 ///
-/// Telephones and tokens never go in. The sink may be called on any thread. Copies share their level and
+/// Telephones and tokens are never logged. The sink may be called on any thread. Copies share their level and
 /// their counts. A line that is written while a request is answered carries the field `request` (`RequestMark`).
 package struct Log: Sendable {
     package typealias Fields = [(name: String, value: String)]

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How often lines of one kind may be logged: some at once, then one in each interval. Pure.
+/// Limits how often lines of one kind are logged: a burst at once, then one in each interval. Pure.
 package struct LogPace: Sendable {
     private let burst: Int64
     private let interval: Int64
-    /// The time up to which lines are paid for.
+    /// The time up to which the logged lines have used up the allowance.
     private var paid = Int64.min / 2
     private var suppressed = 0
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CTexts
 
-/// Every metric of the daemon, by the name that `/metrics`, the dashboard and the alerts have for it. The unit is in the
+/// Every metric of the daemon, by its name in `/metrics`, in the dashboard and in the alerts. The unit is in the
 /// name: `_seconds`, `_bytes` ("Prometheus: Metric and label naming"). They are described in etc/prometheus/METRICS.md, whose
 /// table is part of the program: a test checks that it has a row for each of these.
 package enum Metric: String, Sendable, CaseIterable {

@@ -23,7 +23,7 @@ package struct MetricsText: Sendable {
         write(metric, [([], value)])
     }
 
-    /// Left out where the value is not known.
+    /// The sample is left out where the value is not known.
     package mutating func write(_ metric: Metric, _ value: Double?) {
         write(metric, value.map { [([], $0)] } ?? [])
     }

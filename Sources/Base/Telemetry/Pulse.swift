@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// How one part of the daemon shows that it gets on.
+/// The sign by which one part of the daemon shows its progress.
 ///
-/// `beat` follows a step that always ends: a turn of its loop, a call that returned. `rest` comes before it waits for
-/// something to do. Written by the part that it belongs to, one thread at a time; read by any.
+/// The part calls `beat` after a step that always ends, such as a turn of its loop or a call that returned, and `rest` before
+/// it waits for something to do. Written by that part alone, one thread at a time; read by any.
 package final class Pulse: Sendable {
     package let part: String
     /// Twice the number of beats; odd while at rest.
@@ -14,13 +14,13 @@ package final class Pulse: Sendable {
         self.part = part
     }
 
-    /// It got on, and has more to do.
+    /// The part has made progress, and has more to do.
     @inline(__always)
     package func beat() {
         state.store((state.load(ordering: .relaxed) | 1) &+ 1, ordering: .relaxed)
     }
 
-    /// It has nothing to do.
+    /// The part has nothing to do.
     @inline(__always)
     package func rest() {
         state.store(state.load(ordering: .relaxed) | 1, ordering: .relaxed)

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 
-/// Judges by their pulses whether all parts of the daemon get on. Pure: readings and time in, a verdict out.
+/// Judges by their pulses whether all parts of the daemon make progress. Pure: readings and time in, a verdict out.
 ///
-/// A part is stuck when it has been at work for longer than `patience` without a beat. One that waits for another's work,
 /// A part is stuck when it has been at work for longer than `patience` without a beat. A part that waits for another's work,
-/// as the fan-out waits for the store, is given ten times as long while the other one beats: there may be a queue before
+/// as the fan-out waits for the store, is given ten times as long while the other one beats: there may be a queue before it.
 package struct Watchdog: Sendable {
     package struct Part: Sendable {
         package var pulse: Pulse
@@ -47,7 +46,7 @@ package struct Watchdog: Sendable {
         self.step = step
     }
 
-    /// The parts that are stuck; empty where all get on.
+    /// The parts that are stuck; empty where all make progress.
     package mutating func look(_ readings: [Reading], at now: MonotonicTime) -> [String] {
         let passed = min(lastLook.map { now - $0 } ?? .zero, step * 2)
         lastLook = now

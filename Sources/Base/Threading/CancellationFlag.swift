@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// Set once, from any thread: the work that runs looks at it and ends.
+/// A flag that any thread sets once; the running work checks it and ends.
 package final class CancellationFlag: Sendable {
     private let flag = Atomic(false)
 

@@ -3,10 +3,10 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// A program that this process has started, and waits for. Any thread.
+/// A program that this process starts and waits for. Usable from any thread.
 ///
-/// It has a process group of its own, so that a terminal's Ctrl-C does not reach it. It has only those descriptors of this
-/// process that it was given, and no signal is blocked in it.
+/// It has a process group of its own, so that a terminal's Ctrl-C does not reach it. It inherits only the descriptors in
+/// `Streams`, and no signal is blocked in it.
 package final class ChildProcess: Sendable {
     package enum End: Sendable, Hashable {
         /// By itself, with a code.
@@ -27,13 +27,13 @@ package final class ChildProcess: Sendable {
     }
 
     private let number: pid_t
-    /// Known once the system was asked for it: from then on the number may be another process's.
+    /// The end that waitpid(2) has returned: from then on `number` may belong to another process.
     private let known = Mutex<End?>(nil)
 
     /// - Parameters:
-    ///   - path: the program's.
+    ///   - path: the path of the program.
     ///   - folder: its working directory.
-    ///   - streams: they stay the caller's, which closes those that it needs no longer.
+    ///   - streams: the caller keeps the descriptors, and closes those that it no longer needs.
     /// - Throws: where it cannot be started.
     package init(_ path: String, _ arguments: [String], in folder: String, _ streams: Streams) throws(SystemError) {
         var number = pid_t()
@@ -98,20 +98,20 @@ package final class ChildProcess: Sendable {
     package func wait() -> End {
         while true {
             if let end { return end }
-            // It stays to be asked for (WNOWAIT): the thread that takes the lock first asks.
+            // WNOWAIT keeps the status available: the thread that takes the lock first collects it.
             var information = unsafe siginfo_t()
             _ = unsafe waitid(P_PID, id_t(number), &information, WEXITED | WNOWAIT)
         }
     }
 
-    /// Asks the system, once more or for the last time. Under the lock.
+    /// Asks the system for the end, without waiting; nil while the child runs. Called under the lock.
     private func ended() -> End? {
         var status: Int32 = 0
         let answer = unsafe waitpid(number, &status, WNOHANG)
         guard answer != 0 else { return nil }
         // No other code waits for children here; if it did, the exit code would be unknown.
         guard answer == number else { return errno == EINTR ? nil : .exited(-1) }
-        // As WIFEXITED, WEXITSTATUS and WTERMSIG have it (bits/waitstatus.h).
+        // The same as WIFEXITED, WEXITSTATUS and WTERMSIG compute (bits/waitstatus.h).
         let signal = status & 0x7F
         return signal == 0 ? .exited(status >> 8 & 0xFF) : .killed(signal)
     }

@@ -7,7 +7,7 @@ struct ClockRule: Sendable, Equatable {
     private let standard: Int64
     private let saving: Saving?
 
-    /// Daylight saving, though "saving" may be an hour less in winter (Europe/Dublin).
+    /// Daylight saving; in Europe/Dublin this is winter time, an hour behind the standard.
     private struct Saving: Sendable, Equatable {
         /// In seconds ahead of UTC.
         var offset: Int64
@@ -15,22 +15,22 @@ struct ClockRule: Sendable, Equatable {
         var ends: Change
     }
 
-    /// When clocks are set within a year.
+    /// A moment of the year at which clocks are set.
     private struct Change: Sendable, Equatable {
         enum Day: Sendable, Equatable {
             /// 1 to 365, without 29 February.
             case counted(Int64)
             /// 0 to 365.
             case ofYear(Int64)
-            /// The month's day of the week, 0 for Sunday: the n-th, or the last for 5.
+            /// The month's n-th such weekday (0 for Sunday); the place 5 is the last one.
             case ofWeek(month: Int64, place: Int64, weekday: Int64)
         }
 
         var day: Day
-        /// Seconds after the day's beginning, by the clocks as they are before.
+        /// Seconds after the day's beginning, by the clocks before the change.
         var time: Int64
 
-        /// By clocks that were never set, in seconds since 1970.
+        /// The local time of the change, in seconds since 1970 as if it were UTC.
         func moment(in year: Int64) -> Int64 {
             let newYear = CivilDay.number(year, 1, 1)
             let number =
@@ -65,7 +65,7 @@ struct ClockRule: Sendable, Equatable {
 }
 
 extension ClockRule {
-    /// nil for anything else.
+    /// Reads the text of a rule; nil for any other text.
     init?(_ text: ArraySlice<UInt8>) {
         var reader = Reader(rest: text)
         guard reader.skipName(), let west = reader.time() else { return nil }
@@ -159,7 +159,7 @@ private enum CivilDay {
     }
 
     static func year(of day: Int64) -> Int64 {
-        // 400 years have 146,097 days: this is at most one too few or too many.
+        // 400 years have 146,097 days: this estimate is wrong by one year at most.
         var year = 1970 + floor(day * 400, 146_097)
         while number(year + 1, 1, 1) <= day { year += 1 }
         while number(year, 1, 1) > day { year -= 1 }

@@ -18,7 +18,7 @@ package enum Folder {
         return names
     }
 
-    /// Removes it with all its entries, as far as that goes. Links are removed, not followed.
+    /// Removes the folder with all its entries, as far as possible. Links are removed, not followed.
     package static func remove(_ path: String) {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { return }

@@ -8,7 +8,7 @@ extension LocalZone {
     private static let largest = 1 << 20
 
     /// A zone of the tz database by its name, such as "Asia/Shanghai" (RFC 6557); nil where it is not known. An offset such
-    /// as "GMT+8" is no zone: it would not know when clocks are set. Reads its file; "UTC" needs none.
+    /// as "GMT+8" is not accepted: it has no rule for setting clocks. Reads the zone's file; "UTC" needs none.
     package init?(named name: String) {
         if name == "UTC" {
             self.init(name: name) { _ in 0 }
@@ -20,8 +20,8 @@ extension LocalZone {
         self.init(name: name) { file.offset(at: $0) }
     }
 
-    /// Whether it looks like a zone's name: a dot could lead out of the database, and two folders of it hold all zones once
-    /// more, one of them with leap seconds.
+    /// Whether it looks like a zone's name. A dot could lead out of the database; `posix` and `right` hold copies of all
+    /// zones, those in `right` with leap seconds.
     private static func isName(_ name: String) -> Bool {
         let parts = name.split(separator: "/", omittingEmptySubsequences: false)
         return parts.count > 1 && parts[0] != "posix" && parts[0] != "right"

@@ -27,7 +27,7 @@ package final class Mailbox<Event: Sendable>: Sendable {
         Glibc.close(descriptor)
     }
 
-    /// - Returns: false once the mailbox is closed; the event is the caller's again.
+    /// - Returns: false once the mailbox is closed; the event is then not taken.
     @discardableResult
     package func post(_ event: Event) -> Bool {
         state.withLock { state in
@@ -49,11 +49,11 @@ package final class Mailbox<Event: Sendable>: Sendable {
         }
     }
 
-    /// The same, at once if there are any, else when the first comes, when `other` becomes readable, or when `timeout` is
-    /// over. Never before: poll(2) counts whole milliseconds, and a reader that wakes too early for its work would only ask
-    /// again.
+    /// The events posted since the last call: at once if there are any, else when the first comes, when `other` becomes
+    /// readable, or when `timeout` is over. The time-out is rounded up to poll(2)'s whole milliseconds: a reader that wakes
+    /// too early would only wait again.
     ///
-    /// - Parameter other: poll(2) ignores a negative one.
+    /// - Parameter other: a descriptor; default none, as poll(2) ignores negative ones.
     package func take(timeout: Duration, orReadable other: Int32 = -1) -> [Event] {
         let waiting = take()
         if !waiting.isEmpty { return waiting }
@@ -68,7 +68,7 @@ package final class Mailbox<Event: Sendable>: Sendable {
         return take()
     }
 
-    /// Takes what is left; nothing is accepted afterwards.
+    /// Takes the remaining events; later ones are refused.
     package func close() -> [Event] {
         state.withLock { state in
             state.isClosed = true

@@ -2,7 +2,7 @@
 import Glibc
 package import RelayEngine
 
-/// CLOCK_MONOTONIC, as the machines and the service manager count.
+/// CLOCK_MONOTONIC, the clock of the state machines and of the service manager.
 package enum MonotonicClock {
     package static func now() -> MonotonicTime { MonotonicTime(CLOCK_MONOTONIC) }
 

@@ -16,7 +16,7 @@ package struct NativeThread: Sendable {
         var all = sigset_t()
         var before = sigset_t()
         unsafe sigfillset(&all)
-        // A thread inherits its maker's mask: set it around the making, so that no signal slips in between.
+        // A thread inherits its creator's mask: blocked during the creation, no signal reaches the thread at its start.
         unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
         var made = pthread_t()
         let result = unsafe pthread_create(

@@ -2,7 +2,7 @@
 import Glibc
 import RelayEngine
 
-/// Leaves the machine to other work for a while, on a thread that may wait.
+/// Lets a thread sleep; only for threads that may wait.
 package enum Pause {
     package static func rest(_ time: Duration) {
         guard time > .zero else { return }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// The two ends of a pipe (pipe(2)): bytes that are written at one are read at the other. The caller closes both; no program
-/// inherits them by chance.
+/// The two ends of a pipe (pipe(2)): bytes that are written at one are read at the other. The caller closes both; programs
+/// that are started do not inherit them.
 package struct PipeEnds: Sendable {
     package let reading: Int32
     package let writing: Int32

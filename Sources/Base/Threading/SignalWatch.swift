@@ -2,15 +2,15 @@
 import Glibc
 import Synchronization
 
-/// Has signals reported on a thread instead of acted upon. None is lost: a handler writes each into a pipe, as
-/// signal-safety(7) allows (the "self-pipe trick", D. J. Bernstein). libdispatch needs a signal ignored before it looks for
-/// it (dispatch_source_create(3)), and a signal that comes between the two is lost.
+/// Reports signals on a thread in place of their default actions. None is lost: a handler writes each into a pipe, as
+/// signal-safety(7) allows (the "self-pipe trick", D. J. Bernstein). libdispatch requires that a signal is ignored before
+/// it is watched (dispatch_source_create(3)), and a signal between these two steps is lost.
 package final class SignalWatch: Sendable {
     private let numbers: [CInt]
     private let received: @Sendable (CInt) -> Void
 
     private static let watches = Mutex<[SignalWatch]>([])
-    /// One for the process: the handler has to know its end without a lookup.
+    /// One for the process: a handler must find the writing end without a lookup.
     private static let pipe = Result { () throws(SystemError) -> PipeEnds in
         let ends = try PipeEnds()
         try NativeThread(name: "signals") { report(from: ends.reading) }.detach()

@@ -11,7 +11,7 @@ struct TimeZoneFile: Sendable {
     /// The rule after the last of them; nil: the last offset stays.
     private let rule: ClockRule?
 
-    /// - Parameter bytes: nil where they are no such file, or one of its first version, which ends with the year 2037.
+    /// Reads the bytes of a file; nil for other bytes, and for the first version of TZif, which ends with the year 2037.
     init?(_ bytes: [UInt8]) {
         guard let old = Header(bytes[...]), old.version >= UInt8(ascii: "2"),
             let new = Header(bytes.dropFirst(Header.size + old.bodySize(timeSize: 4)))
@@ -21,7 +21,7 @@ struct TimeZoneFile: Sendable {
         guard rest.count >= new.bodySize(timeSize: 8), new.types > 0 else { return nil }
         let moments = (0..<new.times).map { _ in Self.number(8, &rest) }
         let kinds = (0..<new.times).map { _ in Int(Self.number(1, &rest)) }
-        // Offset, whether it is daylight saving, and its abbreviation's place.
+        // Each type has its offset, whether it is daylight saving, and the place of its abbreviation.
         let types = (0..<new.types).map { _ in
             let offset = Int64(Int32(truncatingIfNeeded: Self.number(4, &rest)))
             _ = Self.number(2, &rest)
@@ -33,7 +33,7 @@ struct TimeZoneFile: Sendable {
         self.moments = moments
         offsets = kinds.map { types[$0] }
         first = types[0]
-        // Between two line feeds; empty where there is no rule.
+        // The rule stands between two line feeds; it is empty where there is none.
         guard footer.first == 0x0A, let end = footer.dropFirst().firstIndex(of: 0x0A) else { return nil }
         let text = footer[footer.startIndex + 1..<end]
         rule = ClockRule(text)
@@ -52,7 +52,7 @@ struct TimeZoneFile: Sendable {
         return low == 0 ? first : offsets[low - 1]
     }
 
-    /// The next bytes as a number, the highest first. The caller knows that they are there.
+    /// The next bytes as a big-endian number. The caller ensures that there are enough.
     private static func number(_ count: Int, _ bytes: inout ArraySlice<UInt8>) -> Int64 {
         defer { bytes = bytes.dropFirst(count) }
         return bytes.prefix(count).reduce(0) { $0 << 8 | Int64($1) }
@@ -62,7 +62,7 @@ struct TimeZoneFile: Sendable {
         static let size = 44
 
         let version: UInt8
-        /// How many there are of each, in the order of the file.
+        /// The six counts of the header, in the order of the file.
         private let counts: [Int]
         var times: Int { counts[3] }
         var types: Int { counts[4] }
@@ -74,7 +74,7 @@ struct TimeZoneFile: Sendable {
             counts = (0..<6).map { _ in Int(TimeZoneFile.number(4, &rest)) }
         }
 
-        /// In bytes, behind the header.
+        /// The size of the data after the header, in bytes.
         func bodySize(timeSize: Int) -> Int {
             // UT and standard indicators, leap seconds, times, types, characters of abbreviations.
             counts[0] + counts[1] + counts[2] * (timeSize + 4) + counts[3] * (timeSize + 1) + counts[4] * 6 + counts[5]

@@ -3,7 +3,8 @@ import Dispatch
 import RelayEngine
 import Synchronization
 
-/// A thread that takes turns: after each it rests for the time that the turn has returned, or until it is woken.
+/// A thread that runs a function, its turn, repeatedly: after each turn it rests for the time that the turn has returned, or
+/// until it is woken.
 package final class Worker: Sendable {
     private let bell = DispatchSemaphore(value: 0)
     private let stopping = CancellationFlag()
@@ -13,10 +14,10 @@ package final class Worker: Sendable {
 
     package var isStopping: Bool { stopping.isSet }
 
-    /// Begins, with a turn at once. Call once.
+    /// Starts the thread, whose first turn begins at once. Call it once.
     ///
-    /// - Parameter turn: is passed whether the rest ended by itself, not by `wake`; returns how long to rest, nil: the thread
-    ///   ends.
+    /// - Parameter turn: receives whether the rest ended by itself, not by `wake`; returns how long to rest, or nil, which
+    ///   ends the thread.
     /// - Throws: where the system has no thread left.
     package func start(_ name: String, _ turn: @escaping @Sendable (Bool) -> Duration?) throws(SystemError) {
         let thread = try NativeThread(name: name) { [self] in
@@ -30,13 +31,13 @@ package final class Worker: Sendable {
 
     package func wake() { bell.signal() }
 
-    /// Does not wait for it.
+    /// Asks the thread to end, without waiting for it.
     package func askToStop() {
         stopping.set()
         wake()
     }
 
-    /// Returns when the thread has ended, after the turn that it is in.
+    /// Ends the thread after its current turn, and waits for that.
     package func stop() {
         askToStop()
         thread.withLock { $0.take() }?.join()

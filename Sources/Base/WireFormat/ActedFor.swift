@@ -2,9 +2,9 @@
 
 /// The person for whom root acts at the control socket. The kernel vouches for root alone; the name is root's word.
 package struct ActedFor: Hashable, Sendable {
-    /// The field of a request that names the person in so many words. The relay takes it from root alone.
+    /// The field of a request that names the person explicitly. The relay accepts it from root alone.
     private static let namedField = "upgrade-relay-as"
-    /// The field with the user who logged in. It means nothing unless root sends it: a command cannot know that the relay sees root in it.
+    /// The field with the user who logged in. Ignored unless root sends it: a command cannot know whether the relay sees it as root.
     private static let loginField = "upgrade-relay-login"
 
     package static let fields = [namedField, loginField]
@@ -13,7 +13,7 @@ package struct ActedFor: Hashable, Sendable {
     package static let rootAlone = "root alone, at the control socket, may name the person that it acts for"
 
     package var name: String
-    /// Whether the system knows it from the login, so that no person gave the name.
+    /// Whether the name is the system's record of the login, not one that a person gave.
     package var isLogin: Bool
 
     package init(_ name: String, isLogin: Bool) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A field of a service's answer or event that shows what it is about, or what it means, and is checked against what was
-/// asked. An answer about anything else is no evidence. The guide to sources shows these as a table.
+/// A field of a service's answer or event that shows its subject or its meaning, and is checked against the request. An
+/// answer about anything else is no evidence. The guide to sources shows these fields as a table.
 ///
 /// The raw value names the answer, and the field in it.
 package enum AnswerField: String, CaseIterable, Sendable {
@@ -45,8 +45,8 @@ package enum AnswerField: String, CaseIterable, Sendable {
     case appleState = "App Store Connect event: data.attributes.newValue"
     case appleInstance = "App Store Connect event: data.relationships.instance.data.type"
 
-    /// The checks by which an answer was believed. A store's answer that a relay before these checks kept may be about
-    /// anything, and is asked for anew.
+    /// The edition of these checks, which is stored with an answer that passed them. An answer of another edition may be about
+    /// anything, and is requested again.
     package static let edition = "held:1"
 
     /// The answer that has the field.
@@ -103,12 +103,12 @@ package enum AnswerField: String, CaseIterable, Sendable {
         }
     }
 
-    /// Why an answer is not about what was asked; nil: this field does not show it.
+    /// The reason why an answer does not fit the request; nil: this field fits.
     ///
     /// - Parameters:
     ///   - value: the field's value; nil: it is not there.
-    ///   - place: shown instead of the field's: "results[3].kind".
-    ///   - wanted: the values that are right.
+    ///   - place: the place shown instead of the field's own: "results[3].kind".
+    ///   - wanted: the accepted values.
     ///   - isNeeded: whether it has to be there.
     package func fault(
         _ value: JSONValue?, at place: String? = nil, wanted: [String], isNeeded: Bool = false

@@ -4,7 +4,7 @@
 package struct FieldFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// Its path: "telephones[0]", `apps["com.example.app"].ios.push.priority`; empty for the whole file.
     package var field: String
-    /// A right value, and the value that it held.
+    /// The values that are allowed, and the value that was found.
     package var reason: String
 
     package init(_ field: String, _ reason: String) {

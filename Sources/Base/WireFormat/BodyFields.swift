@@ -2,16 +2,16 @@
 package import RelayEngine
 package import UpgradeRules
 
-/// Reads the fields of a JSON object one by one and gathers every fault, so that the sender hears of all of them at once.
+/// Reads the fields of a JSON object one by one and collects their faults, so that the sender gets them together.
 package struct BodyFields {
     /// The most characters that a telephone may have.
     package static let maximumTelephone = 64
 
     private var members: [JSONMember]
     private var known: [String] = []
-    /// The first faults: a sender mends some, and asks again.
+    /// The first faults only: the sender corrects them, and sends the body again.
     package private(set) var faults: [FieldFault] = []
-    /// The number of all faults, also of those that are not kept.
+    /// The number of all faults, including those that are not kept.
     package private(set) var faultCount = 0
 
     /// - Throws: `BodyError` when the body is not one JSON object.
@@ -32,7 +32,7 @@ package struct BodyFields {
         self.members = members
     }
 
-    /// Whether the body names a field, also if it is null. Must be asked before it is taken.
+    /// Whether the body names a field, also if it is null. Call it before the field is taken.
     package func names(_ name: String) -> Bool { members.contains { $0.name == name } }
 
     /// The value of a field; nil when it is left out or null. Makes the name a known one.
@@ -62,7 +62,7 @@ package struct BodyFields {
         return checked(text, field: name, limit: limit, lines: true)
     }
 
-    /// The same for a value that was taken already, under a name of its own.
+    /// The same for a value that was taken already; faults name it `field`.
     package mutating func text(_ value: JSONValue, field: String, example: String, limit: Int) -> String? {
         guard let text = string(value, field: field, example: example) else { return nil }
         return checked(text, field: field, limit: limit, lines: true)
@@ -102,7 +102,7 @@ package struct BodyFields {
 
     /// A time as in RFC 3339; nil, without a fault, where it is left out or null.
     ///
-    /// - Parameter needed: makes the reason's text of the example.
+    /// - Parameter needed: makes the text of the fault from the example.
     package mutating func time(
         _ name: String, example: String = "2026-01-31T18:00:00Z",
         needed: (String) -> String = {
@@ -155,7 +155,7 @@ package struct BodyFields {
         return false
     }
 
-    /// Refuses fields that were never asked for.
+    /// Refuses the fields of the body that were not taken.
     ///
     /// - Throws: `BodyError.fields` when anything was refused, in the order in which it was met.
     package mutating func finish() throws(BodyError) {
@@ -174,7 +174,7 @@ package struct BodyFields {
             refuse(field, "a string is needed, such as \"\(example)\"; got \(value.sight)")
             return nil
         }
-        // No store has to keep one: PostgreSQL has no text with U+0000, and SQLite's functions end there.
+        // U+0000 must not reach a store: PostgreSQL has no text with it, and SQLite's functions end a text there.
         guard !text.utf8.contains(0) else {
             refuse(field, "a text without the character U+0000 is needed; got \(value.sight)")
             return nil

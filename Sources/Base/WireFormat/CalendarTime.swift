@@ -9,7 +9,7 @@ struct CalendarTime {
     var day: Int64
     var hour: Int64
     var minute: Int64
-    /// 60 is a leap second: the next minute's first here.
+    /// 60 is a leap second, which counts as the next minute's first here.
     var second: Int64
 }
 

@@ -24,8 +24,8 @@ extension BodyFields {
 }
 
 extension ValueDoubt {
-    /// - Parameter bytes: two capital letters. Codes that ISO 3166-1 leaves to its users, AP and EU stand for no country;
-    ///   Kosovo's XK does.
+    /// - Parameter bytes: two capital letters. The codes that ISO 3166-1 leaves to its users stand for no country, except
+    ///   Kosovo's XK; nor do AP and EU.
     package static func country(_ bytes: some Collection<UInt8>) -> ValueDoubt? {
         let letters = Array(bytes)
         guard letters.count == 2 else { return nil }

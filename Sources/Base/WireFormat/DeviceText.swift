@@ -8,10 +8,10 @@ package struct DeviceText: Sendable {
     /// Reads the value of a body's member in the form in which it is stored; nil where it is missing or refused.
     ///
     /// - Parameters:
-    ///   - name: the member's.
+    ///   - name: the name of the member.
     ///   - isRecord: whether it comes out of an import.
     package let read: @Sendable (_ fields: inout BodyFields, _ name: String, _ isRecord: Bool) -> String?
-    /// Why a value can hardly be meant, though it has the right form.
+    /// The reason why a value is unlikely to be intended, though it has the right form.
     package let doubt: @Sendable (ArraySlice<UInt8>) -> ValueDoubt?
 }
 

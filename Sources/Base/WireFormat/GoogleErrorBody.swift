@@ -7,7 +7,7 @@ package struct GoogleErrorBody: Hashable, Sendable {
     package var status: String?
     /// For people; in one line, 300 characters at most.
     package var message: String?
-    /// Words that name the cause: of `details[].reason` ("SERVICE_DISABLED"), `details[].errorCode` and
+    /// Words that name the cause, from `details[].reason` ("SERVICE_DISABLED"), `details[].errorCode` and
     /// `errors[].reason` ("accessNotConfigured").
     package var reasons: Set<String>
 

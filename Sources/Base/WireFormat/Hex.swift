@@ -2,7 +2,7 @@
 
 /// Base 16 (RFC 4648 section 8).
 package enum Hex {
-    /// Lower case, as GitHub signs and APNs tokens are written.
+    /// Lower case, like GitHub's signatures and APNs tokens.
     package static func encode(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         text.reserveCapacity(bytes.count * 2)

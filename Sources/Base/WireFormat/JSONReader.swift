@@ -16,7 +16,7 @@ package struct JSONReader {
     package static let maximumDepth = ListBound.jsonDepth.limit
     /// Names in one object.
     package static let maximumMembers = ListBound.jsonMembers.limit
-    /// Names up to which a duplicate is looked for one by one, which is quicker than a set of them.
+    /// The number of names up to which a linear search for a duplicate is quicker than a set.
     private static let fewMembers = 16
 
     let bytes: [UInt8]
@@ -24,7 +24,7 @@ package struct JSONReader {
     let end: Int
     private let isJSON5: Bool
     var position: Int
-    /// The places in JSON5 of names that their object had before.
+    /// The places of names that occur again in their object; only in JSON5.
     private var duplicates: [JSONSyntaxError] = []
     /// The most values that are read, of all arrays and objects together.
     private let most: Int
@@ -55,7 +55,7 @@ package struct JSONReader {
         try read(bytes, in: range, isJSON5: false, atMost: bound.limit).value
     }
 
-    /// Reads the one value of a text in JSON5 (json5.org), and the names that occur twice: the value has the last of each.
+    /// Reads the one value of a text in JSON5 (json5.org), and lists the names that occur again: the last of each counts.
     package static func readJSON5(
         _ bytes: [UInt8]
     ) throws(JSONSyntaxError) -> (value: JSONValue, duplicates: [JSONSyntaxError]) {
@@ -113,7 +113,7 @@ package struct JSONReader {
         let opening = position
         position += 1
         var members: [JSONMember] = []
-        // Filled where there are many.
+        // Filled from `fewMembers` names on.
         var names: Set<String> = []
         skipSpace()
         if take("}") { return .object(members) }
@@ -201,7 +201,7 @@ package struct JSONReader {
         return name
     }
 
-    /// Whether a string may not hold the byte as it is. In JSON5 only a line's end is forbidden.
+    /// Whether a string must escape the byte. In JSON5 only line ends must be escaped.
     private func mustBeEscaped(_ byte: UInt8) -> Bool { byte < 0x20 && (!isJSON5 || byte == 0x0A || byte == 0x0D) }
 
     private var escapeFault: JSONSyntaxError {
@@ -309,7 +309,7 @@ package struct JSONReader {
         }
     }
 
-    /// - Parameter opening: where the object or array around it begins: there a missing end is reported.
+    /// - Parameter opening: where the object or array around it begins, which is the place reported for a missing end.
     func fault(_ reason: String, within opening: Int? = nil) -> JSONSyntaxError {
         guard isJSON5 else { return JSONSyntaxError(offset: position - start, reason: reason) }
         if peek == nil, let opening { return JSONSyntaxError(offset: opening - start, reason: "this is never closed") }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value as the type that it should have; nil where it has another.
+/// Access to a value by the type that it should have; nil where it has another.
 extension JSONValue {
     package subscript(name: String) -> JSONValue? {
         if case .object(let members) = self { members.first { $0.name == name }?.value } else { nil }

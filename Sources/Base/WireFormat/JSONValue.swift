@@ -4,7 +4,7 @@
 package indirect enum JSONValue: Hashable, Sendable {
     case null
     case bool(Bool)
-    /// The number's own text: "13800138000" stays that and is no Double.
+    /// The number's own text: "13800138000" stays as it is, and does not become a Double.
     case number(String)
     case string(String)
     case array([JSONValue])
@@ -34,7 +34,7 @@ extension JSONValue {
         return value == .null ? nil : value
     }
 
-    /// The value as the person who sent it is shown it: "the number 13800138000". At most about 60 characters.
+    /// The value in the form that its sender is shown: "the number 13800138000". At most about 60 characters.
     package var sight: String {
         switch self {
         case .null: "null"

@@ -67,7 +67,8 @@ package struct JSONWriter {
         bytes.append(contentsOf: String(value).utf8)
     }
 
-    /// With at most `places` decimals, of which there are at most three. NaN and infinities become 0, magnitudes above 1e15 become 1e15.
+    /// A number with at most `places` decimals; more than three places are not supported.
+    /// NaN and infinities become 0, magnitudes above 1e15 become 1e15.
     package mutating func decimal(_ value: Double, places: Int = 1) {
         separate()
         let unit: Int64 = (0..<places).reduce(1) { unit, _ in unit * 10 }
@@ -80,7 +81,7 @@ package struct JSONWriter {
         bytes.append(contentsOf: (digits.isEmpty ? whole : "\(whole).\(digits)").utf8)
     }
 
-    /// JSON that is written already.
+    /// A value that is JSON already.
     package mutating func raw(_ json: [UInt8]) {
         separate()
         bytes.append(contentsOf: json)
@@ -172,7 +173,7 @@ extension Array: JSONWritable where Element: JSONWritable {
     package func write(to writer: inout JSONWriter) { writer.array(self) { $0.value($1) } }
 }
 
-/// A number with at most so many decimals.
+/// A number with at most `places` decimals.
 package struct JSONDecimal: JSONWritable {
     private let value: Double
     private let places: Int

@@ -15,9 +15,9 @@ package struct LineSplitter: Sendable {
         self.limit = limit
     }
 
-    /// Passes on the lines that `bytes` completes, each with its number from 1: bytes, and where in them the line is without
-    /// its end; nil: it had more than `limit` bytes, which are gone. If `line` throws, the splitter is left in the middle of
-    /// the bytes and is of no more use.
+    /// Passes on each line that `bytes` completes: bytes, the line's range in them without its end, and its number from 1. The
+    /// range is nil for a line of more than `limit` bytes, which are dropped. If `line` throws, the splitter stops in the
+    /// middle of the bytes and must not be used again.
     package mutating func feed(_ bytes: [UInt8], _ line: ([UInt8], Range<Int>?, Int) throws -> Void) rethrows {
         var start = 0
         while let end = Self.lineEnd(in: bytes, from: start) {
@@ -39,7 +39,7 @@ package struct LineSplitter: Sendable {
         if isTooLong || !begun.isEmpty { try give(line) }
     }
 
-    /// memchr: one byte at a time costs as much as all else that is done to a line.
+    /// Uses memchr: a search byte by byte costs as much as all the other work on a line.
     package static func lineEnd(in bytes: [UInt8], from start: Int) -> Int? {
         unsafe bytes.withUnsafeBytes { bytes in
             guard start < bytes.count, let base = bytes.baseAddress,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import UpgradeRules
 
-/// The lists that other programs write and the relay reads, each with the most members that are looked at: a list without a
-/// bound costs its reader as much as its writer likes. `SECURITY.md` has the same table, and a test holds the two, and every
-/// parser, to it.
+/// The lists that other programs write and the relay reads, each with the most members that are read: a list without a bound
+/// costs its reader as much as its writer likes. `SECURITY.md` has the same table, and a test checks it and every parser
+/// against this one.
 package enum ListBound: String, Sendable, CaseIterable {
     // A request's head.
     case queryParameters, pathSegments, headerFields, connectionOptions
@@ -20,13 +20,13 @@ package enum ListBound: String, Sendable, CaseIterable {
     package enum Beyond: Hashable, Sendable {
         /// The whole is refused, with this status.
         case refused(Int)
-        /// The first ones count.
+        /// The first members count; the others are ignored.
         case passedOver
         /// The source has failed; it is asked again as after any failure.
         case failed
     }
 
-    /// Members.
+    /// The most members that are read.
     package var limit: Int {
         switch self {
         case .queryParameters, .formFields: 64
@@ -63,10 +63,10 @@ package enum ListBound: String, Sendable, CaseIterable {
         }
     }
 
-    /// Bytes of a member of a header's list that are looked at: a longer one is passed over.
+    /// The most bytes of a member of a header's list: a longer member is passed over.
     package static let longestMember = 256
 
-    /// The first members of a text, without empty ones. The text behind them is not cut up.
+    /// The first members of a text, without empty ones. The text behind them is not split.
     package func members(of text: Substring, at separator: Character = ",") -> ArraySlice<Substring> {
         text.split(separator: separator, maxSplits: limit).prefix(limit)
     }
@@ -77,8 +77,8 @@ package enum ListBound: String, Sendable, CaseIterable {
 
     /// All members of bytes; nil where there are more than are taken.
     ///
-    /// One function for each type that bytes come in: a generic one is not specialized in another room, and took a tenth of the cost of a
-    /// login's question.
+    /// One function for each type of bytes: a generic one is not specialized in another module, and took a tenth of the time of
+    /// a login check.
     package func whole(
         _ bytes: Substring.UTF8View, at separator: UInt8, omittingEmpty: Bool = true
     ) -> [Substring.UTF8View]? {

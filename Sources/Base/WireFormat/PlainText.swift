@@ -2,12 +2,12 @@
 
 /// The characters that are allowed in texts that people read on a phone or in a terminal.
 package enum PlainText {
-    /// Unicode's explicit directional embeddings, overrides and isolates (UAX #9, section 2): one that is not closed turns
-    /// around the text behind it.
+    /// Unicode's explicit directional embeddings, overrides and isolates (UAX #9, section 2): an unclosed one
+    /// reverses the text behind it.
     private static let turning = [0x202A...0x202E, 0x2066...0x2069]
 
-    /// Invisible, but part of how words are written: the joiners of Persian and of emoji, the marks of direction, which end by themselves, and
-    /// the place where a word may be broken.
+    /// Invisible, but a part of spelling: the joiners of Persian and of emoji, the marks of direction, which need no closing
+    /// mark, and the soft hyphen.
     private static let joining: Set<UInt32> = [0xAD, 0x61C, 0x200C, 0x200D, 0x200E, 0x200F]
 
     /// Format characters that are visible: signs that stand about numbers in Arabic, Syriac and Kaithi.
@@ -19,8 +19,8 @@ package enum PlainText {
     ///
     /// - Parameters:
     ///   - lines: whether it may have several lines.
-    ///   - joins: whether it is written for people, with invisible characters that belong to their script; not a telephone,
-    ///     not a URL. Default yes.
+    ///   - joins: whether it may have the invisible characters that a script needs. Default yes; no for a telephone or a
+    ///     URL.
     package static func fault(in text: String, lines: Bool, joins: Bool = true) -> String? {
         var before: Unicode.Scalar = " "
         for scalar in text.unicodeScalars {

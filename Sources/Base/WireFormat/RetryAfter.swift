@@ -14,7 +14,7 @@ package enum RetryAfter {
         var text = Array(text.drop(while: isSpace))
         while let last = text.last, isSpace(last) { text.removeLast() }
         if !text.isEmpty, text.allSatisfy({ Digits.values.contains($0) }) {
-            // More digits than fit mean "for ever" as well as any.
+            // More digits than fit count as "for ever".
             return Digits.number(text).map { Int32($0) } ?? .max
         }
         let now = now()

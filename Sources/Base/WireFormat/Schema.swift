@@ -67,7 +67,7 @@ package struct Schema: Hashable, Sendable {
         return schema
     }
 
-    /// Both at once.
+    /// The schema with the keywords of both.
     package func merging(_ other: Schema) -> Schema {
         other.keywords.reduce(self) { $0.with($1.name, $1.value) }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The one reading of a secret: the text that a person wrote, without what an editor or a shell put around it. Pure.
+/// The one reader of secrets: it returns the text that a person wrote, without additions of an editor or a shell. Pure.
 package enum SecretText {
     /// The beginning of every secret of Standard Webhooks.
     package static let webhookPrefix = "whsec_"
@@ -14,7 +14,7 @@ package enum SecretText {
     }
 
     /// The part of a secret that was hardly meant to belong to it; nil: there is none. Code that signs or verifies with the
-    /// secret refuses it then, because every signature would be wrong without a reason.
+    /// secret then refuses it, because every signature would be wrong without a visible reason.
     ///
     /// - Returns: completes "file X …". Holds no part of the secret.
     package static func doubt(_ secret: [UInt8]) -> String? {

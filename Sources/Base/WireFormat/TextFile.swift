@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The one reading of text that is given to the relay: files, credentials, variables of the environment, foreign documents.
+/// The one reader of text that is given to the relay: files, credentials, variables of the environment, foreign documents.
 /// Editors and shells write a byte-order mark, or UTF-16 (PowerShell's `>`), where a person meant the text alone. Pure.
 package enum TextFile {
     /// Why bytes are no text.
@@ -12,7 +12,7 @@ package enum TextFile {
     /// The same text in UTF-8, without a mark. Bytes without a mark are returned as they are, text or not, unless they look
     /// like UTF-16: their reader reports what is wrong with them.
     ///
-    /// - Throws: `Fault` after a mark of UTF-32, or one of UTF-16 that no such text follows.
+    /// - Throws: `Fault` for a mark of UTF-32, or a mark of UTF-16 without UTF-16 behind it.
     package static func utf8(_ bytes: [UInt8]) throws(Fault) -> [UInt8] {
         guard let (mark, length) = TextMark.found(in: bytes) else {
             for isLittleEndian in [true, false] where isUnmarkedUTF16(bytes, isLittleEndian) {
@@ -31,7 +31,7 @@ package enum TextFile {
         }
     }
 
-    /// Two ASCII characters, each with a zero byte: no text in UTF-8 begins so.
+    /// Whether the bytes begin with two ASCII characters that have a zero byte each, as no text in UTF-8 does.
     private static func isUnmarkedUTF16(_ bytes: [UInt8], _ isLittleEndian: Bool) -> Bool {
         guard bytes.count >= 4, bytes.count.isMultiple(of: 2) else { return false }
         let (text, nothing) = isLittleEndian ? (0, 1) : (1, 0)
@@ -48,7 +48,7 @@ package enum TextFile {
             units.append(isLittleEndian ? second << 8 | first : first << 8 | second)
             place += 2
         }
-        // In bytes that are no text at all such a unit is likely.
+        // Bytes that are no text are likely to have a unit of zero.
         guard !units.contains(0) else { return nil }
         return String(validating: units, as: UTF16.self).map { Array($0.utf8) }
     }

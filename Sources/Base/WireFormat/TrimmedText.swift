@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A text without the characters around it that are not meant.
+/// Removes characters around a text that do not belong to it.
 package enum TrimmedText {
     /// Without spaces, tabs and line ends of any script.
     package static func trimmed(_ text: String) -> String { trimmed(text, of: isSpace) }
@@ -14,7 +14,7 @@ package enum TrimmedText {
         return String(scalars[first...last])
     }
 
-    /// The separators of Unicode, the controls that move on a page, and the space of no width, which spreadsheets leave behind.
+    /// The separators of Unicode, the controls that move on a page, and the zero-width space, which spreadsheets leave behind.
     private static func isSpace(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x09...0x0D, 0x85, 0x200B: return true

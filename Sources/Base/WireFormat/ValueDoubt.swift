@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a value of a device can hardly be meant, though it has the right form. One judgement for all doors: an import reports it and refuses
-/// it with `--strict`, a single device is refused, no push goes to it, and it is no evidence.
+/// The reason why a device's value is unlikely to be intended, though it has the right form. It is judged alike everywhere: an
+/// import reports the value, and refuses it with `--strict`; a single device is refused; no push goes to it, and it is no evidence.
 ///
 /// All functions take UTF-8, allocate nothing for an ordinary value, and know no clock.
 @usableFromInline package enum ValueDoubt: String, CaseIterable, Sendable {
@@ -17,10 +17,10 @@
     case noSystem
     /// Two letters that stand for no country.
     case noCountry
-    /// A time before the first phones were pushed, or in the far future.
+    /// A time before the first pushes to phones, or in the far future.
     case noTime
 
-    /// The values that are doubted so, in words.
+    /// The words for values with this doubt.
     ///
     /// - Parameter column: the column that has them.
     package func words(for column: String) -> String {
@@ -37,7 +37,7 @@
 
     // MARK: Telephones
 
-    /// - Parameter bytes: a telephone, or anything that an app has in its place.
+    /// - Parameter bytes: a telephone, or anything that an app sends in its place.
     @inlinable
     package static func telephone<Bytes: Collection<UInt8>>(_ bytes: Bytes) -> ValueDoubt? {
         // Nearly all telephones.
@@ -90,7 +90,7 @@
                 break
             }
         }
-        // White space alone is a user's telephone to the app that sends it.
+        // White space alone counts: it is the telephone of a user for the app that sends it.
         if bare.isEmpty { return isWrapped }
         if words.contains(bare.lowercased()) { return true }
         // A language's own wrapper around a value, an object's identity, a template that was never filled.
@@ -120,7 +120,7 @@
         numbers(bytes, isSystem: false)
     }
 
-    /// - Parameter bytes: the same of a phone's system; on Android API levels.
+    /// - Parameter bytes: the version of a phone's system; on Android the API level.
     @inlinable
     package static func system(_ bytes: some Collection<UInt8>) -> ValueDoubt? {
         numbers(bytes, isSystem: true)
@@ -180,7 +180,7 @@
         bytes.count % 2 == 1 ? .oddToken : nil
     }
 
-    /// - Parameter bytes: a time as in RFC 3339. Neither 1970 nor 9999 is when a phone was seen: no phone was pushed before 2008.
+    /// - Parameter bytes: a time as in RFC 3339. No phone was seen in 1970 or 9999: there were no pushes before 2008.
     package static func time(_ bytes: some Collection<UInt8>) -> ValueDoubt? {
         var year = 0
         for byte in bytes.prefix(4) {

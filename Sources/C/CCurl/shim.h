@@ -21,22 +21,22 @@ RELAY_SET(connect_only, CURLOPT_CONNECT_ONLY, long)
 RELAY_SET(http_version, CURLOPT_HTTP_VERSION, long)
 /// Off where we put our own ALPN list into the SSL_CTX.
 RELAY_SET(ssl_enable_alpn, CURLOPT_SSL_ENABLE_ALPN, long)
-/// A local socket instead of TCP: the command line talks to its daemon so.
+/// A local socket instead of TCP, by which the commands reach their daemon.
 RELAY_SET(unix_socket_path, CURLOPT_UNIX_SOCKET_PATH, const char *_Nullable)
 /// The proxy; "" means none, also where http_proxy and its kin are set in the environment.
 RELAY_SET(proxy, CURLOPT_PROXY, const char *_Nonnull)
-/// Of the proxy; apart from its address, which texts of errors quote.
+/// The proxy's user and password, separate from its address, which libcurl's error texts quote.
 RELAY_SET(proxy_username, CURLOPT_PROXYUSERNAME, const char *_Nonnull)
 RELAY_SET(proxy_password, CURLOPT_PROXYPASSWORD, const char *_Nonnull)
 /// CURLAUTH_BASIC: sent at once, with one connection.
 RELAY_SET(proxy_auth, CURLOPT_PROXYAUTH, unsigned long)
-/// 1: the fields of a proxy's answer to CONNECT are none of the server's.
+/// 1: the headers of a proxy's answer to CONNECT are not passed on as the server's.
 RELAY_SET(suppress_connect_headers, CURLOPT_SUPPRESS_CONNECT_HEADERS, long)
-/// "" makes the proxy hold for every host, whatever no_proxy in the environment says.
+/// "" makes the proxy hold for every host, whatever no_proxy in the environment contains.
 RELAY_SET(noproxy, CURLOPT_NOPROXY, const char *_Nonnull)
 /// CONNECT through the proxy instead of asking it to fetch.
 RELAY_SET(http_proxy_tunnel, CURLOPT_HTTPPROXYTUNNEL, long)
-/// Which schemes may be asked for at all: no file:, no gopher:.
+/// The schemes that are allowed: no file:, no gopher:.
 RELAY_SET(protocols, CURLOPT_PROTOCOLS_STR, const char *_Nonnull)
 
 // --- Trust
@@ -54,10 +54,10 @@ RELAY_SET(proxy_ssl_verify_peer, CURLOPT_PROXY_SSL_VERIFYPEER, long)
 RELAY_SET(proxy_ssl_verify_host, CURLOPT_PROXY_SSL_VERIFYHOST, long)
 RELAY_SET(proxy_ssl_version, CURLOPT_PROXY_SSLVERSION, long)
 RELAY_SET(proxy_ca_info, CURLOPT_PROXY_CAINFO, const char *_Nonnull)
-/// The client's own certificate with its chain, and its key, both PEM; copied where the blob says CURL_BLOB_COPY.
+/// The client's own certificate with its chain, and its key, both PEM; copied where the blob has the flag CURL_BLOB_COPY.
 RELAY_SET(ssl_cert_blob, CURLOPT_SSLCERT_BLOB, struct curl_blob *_Nonnull)
 RELAY_SET(ssl_key_blob, CURLOPT_SSLKEY_BLOB, struct curl_blob *_Nonnull)
-/// The SSL_CTX before the handshake: ALPN and the info callback.
+/// Gets the SSL_CTX before the handshake, and sets ALPN and the info callback.
 RELAY_SET(ssl_ctx_function, CURLOPT_SSL_CTX_FUNCTION, curl_ssl_ctx_callback _Nonnull)
 RELAY_SET(ssl_ctx_data, CURLOPT_SSL_CTX_DATA, void *_Nullable)
 
@@ -67,11 +67,11 @@ RELAY_SET(timeout_ms, CURLOPT_TIMEOUT_MS, long)
 RELAY_SET(connect_timeout_ms, CURLOPT_CONNECTTIMEOUT_MS, long)
 /// libcurl must not use SIGALRM in a program with threads.
 RELAY_SET(nosignal, CURLOPT_NOSIGNAL, long)
-/// 1: who gives up while a name is looked up does not wait for the thread that looks it up; that ends by itself.
+/// 1: a transfer that ends during name resolution does not wait for the resolver thread, which ends by itself.
 RELAY_SET(quick_exit, CURLOPT_QUICK_EXIT, long)
 RELAY_SET(tcp_nodelay, CURLOPT_TCP_NODELAY, long)
 RELAY_SET(tcp_keepalive, CURLOPT_TCP_KEEPALIVE, long)
-/// 0: every dial asks the resolver afresh, as Apple wants it.
+/// 0: every dial resolves the name again, as Apple wants it.
 RELAY_SET(dns_cache_timeout, CURLOPT_DNS_CACHE_TIMEOUT, long)
 /// CURL_ERROR_SIZE bytes for the text of an error.
 RELAY_SET(error_buffer, CURLOPT_ERRORBUFFER, char *_Nullable)
@@ -79,7 +79,7 @@ RELAY_SET(error_buffer, CURLOPT_ERRORBUFFER, char *_Nullable)
 // --- The request
 
 RELAY_SET(custom_request, CURLOPT_CUSTOMREQUEST, const char *_Nonnull)
-/// HEAD: no body is awaited.
+/// 1 for HEAD: no body is expected.
 RELAY_SET(nobody, CURLOPT_NOBODY, long)
 RELAY_SET(user_agent, CURLOPT_USERAGENT, const char *_Nonnull)
 /// The list is not copied: it must outlive the transfer.
@@ -92,9 +92,9 @@ RELAY_SET(copied_post_fields, CURLOPT_COPYPOSTFIELDS, const void *_Nonnull)
 
 // --- Many requests at a time
 
-/// 1: a request waits for a connection that is being made rather than make another, if that may carry several (HTTP/2).
+/// 1: a request waits for a connection in the making that may carry several requests (HTTP/2), instead of making another.
 RELAY_SET(pipe_wait, CURLOPT_PIPEWAIT, long)
-/// The owner's mark, found again with the message that the request has ended.
+/// The owner's mark, by which it recognises the request in the message that it has ended.
 RELAY_SET(mark, CURLOPT_PRIVATE, void *_Nullable)
 
 // --- The answer
@@ -114,13 +114,13 @@ RELAY_SET(no_progress, CURLOPT_NOPROGRESS, long)
 RELAY_GET(response_code, CURLINFO_RESPONSE_CODE, long *_Nonnull)
 /// The socket of a connection that was only dialled.
 RELAY_GET(active_socket, CURLINFO_ACTIVESOCKET, curl_socket_t *_Nonnull)
-/// 0 until the way was clear (DNS, TCP, proxy and TLS done): tells "cannot connect" from "no answer".
+/// 0 until the server is reached (DNS, TCP, proxy and TLS done): separates "cannot connect" from "no answer".
 RELAY_GET(pretransfer_time, CURLINFO_PRETRANSFER_TIME_T, curl_off_t *_Nonnull)
 
 RELAY_GET(mark, CURLINFO_PRIVATE, char *_Nullable *_Nonnull)
 /// CURL_HTTP_VERSION_2_0 where HTTP/2 was agreed on; 0 before the answer.
 RELAY_GET(http_version, CURLINFO_HTTP_VERSION, long *_Nonnull)
-/// How many connections were made for it: 0 where it went over one that was there.
+/// How many connections were made for the request; 0 where it used an existing one.
 RELAY_GET(new_connections, CURLINFO_NUM_CONNECTS, long *_Nonnull)
 
 /// The proxy's answer to CONNECT; 0: none.
@@ -128,9 +128,9 @@ RELAY_GET(connect_code, CURLINFO_HTTP_CONNECTCODE, long *_Nonnull)
 /// OpenSSL's X509_V_ERR of the server's certificate, and of the proxy's; 0: none.
 RELAY_GET(verify_result, CURLINFO_SSL_VERIFYRESULT, long *_Nonnull)
 RELAY_GET(proxy_verify_result, CURLINFO_PROXY_SSL_VERIFYRESULT, long *_Nonnull)
-/// The system's errno of a connection that was not made.
+/// The system's errno where a connection could not be made.
 RELAY_GET(os_errno, CURLINFO_OS_ERRNO, long *_Nonnull)
-/// A CURLPX_ of a SOCKS proxy.
+/// The CURLPX_ code of a SOCKS proxy; 0: none.
 RELAY_GET(proxy_error, CURLINFO_PROXY_ERROR, long *_Nonnull)
 
 #undef RELAY_SET

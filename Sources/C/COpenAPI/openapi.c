@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "openapi.h"
 
-// SwiftPM's own way (.embedInCode) makes an array literal of every byte, which takes the Swift compiler half a minute; this
-// takes none. #embed is C23, and clang's own in older C (clang 19; clang.llvm.org/docs/LanguageExtensions.html).
+// SwiftPM's own way (.embedInCode) makes an array literal with every byte, which takes the Swift compiler half a minute; this
+// takes no time. #embed is C23, and an extension of clang in older C (clang 19; clang.llvm.org/docs/LanguageExtensions.html).
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
 static const unsigned char document[] = {

@@ -29,7 +29,7 @@ static inline size_t relay_BIO_pending(BIO *_Nonnull bio) {
     return count > 0 ? (size_t)count : 0;
 }
 
-// A password callback that always declines: with none, OpenSSL would ask on the terminal (PEM_read_bio_PrivateKey(3)).
+// A password callback that always declines: without a callback, OpenSSL would ask on the terminal (PEM_read_bio_PrivateKey(3)).
 static inline int relay_decline_password(char *_Nullable buffer, int size, int writing, void *_Nullable told) {
     (void)buffer; (void)size; (void)writing;
     if (told) *(int *)told = 1;
@@ -39,7 +39,7 @@ static inline int relay_decline_password(char *_Nullable buffer, int size, int w
 static inline EVP_PKEY *_Nullable relay_PEM_read_bio_PrivateKey(BIO *_Nonnull bio, int *_Nonnull encrypted) {
     return PEM_read_bio_PrivateKey(bio, NULL, relay_decline_password, encrypted);
 }
-// The password that a file of somebody else's is protected by; `asked` becomes 1 if it was wanted.
+// The password of a protected file; `asked` becomes 1 if OpenSSL asks for it.
 typedef struct {
     const void *_Nullable text;
     int length;
@@ -54,7 +54,7 @@ static inline int relay_give_password(char *_Nullable buffer, int size, int writ
     memcpy(buffer, password->text, (size_t)password->length);
     return password->length;
 }
-// As above, with that password, and with what `library` has for old ciphers; NULL is the library of the whole process.
+// As above, with that password, and with the ciphers of the library context `library`; NULL: the process's own.
 static inline EVP_PKEY *_Nullable relay_PEM_read_bio_PrivateKey_ex(BIO *_Nonnull bio, relay_password *_Nonnull password,
                                                                    OSSL_LIB_CTX *_Nullable library) {
     return PEM_read_bio_PrivateKey_ex(bio, NULL, relay_give_password, password, library, NULL);
@@ -64,7 +64,7 @@ static inline EVP_PKEY *_Nullable relay_PEM_read_bio_PUBKEY(BIO *_Nonnull bio) {
     return PEM_read_bio_PUBKEY(bio, NULL, relay_decline_password, &ignored);
 }
 
-// X509V3_set_ctx_nodb is a macro that writes into X509V3_CTX, and the whole dance is needed for one extension.
+// X509V3_set_ctx_nodb is a macro that writes into X509V3_CTX, and all these calls are needed for one extension.
 static inline int relay_X509_add_extension(X509 *_Nonnull certificate, X509 *_Nonnull issuer, int nid,
                                            const char *_Nonnull value) {
     X509V3_CTX context;
@@ -99,8 +99,8 @@ static inline int relay_SSL_CTX_set_min_proto_version_TLS1_2(SSL_CTX *_Nonnull c
 static inline void relay_SSL_CTX_set_server_modes(SSL_CTX *_Nonnull context) {
     SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 }
-// SSL_select_next_proto(3) for protocols that stand behind their lengths, the preferred one first. A client that offers nothing is let in; where
-// nothing fits, "no_application_protocol" (RFC 7301, section 3.2).
+// Chooses one of `protocols`, each of which follows its length, the preferred one first (SSL_select_next_proto(3)). A client
+// without ALPN is accepted; where no protocol fits, it gets "no_application_protocol" (RFC 7301, section 3.2).
 static inline int relay_select_alpn(SSL *_Nonnull ssl, const unsigned char *_Nullable *_Nonnull chosen,
                                     unsigned char *_Nonnull length, const unsigned char *_Nonnull offered,
                                     unsigned int count, void *_Nonnull protocols) {
@@ -112,7 +112,7 @@ static inline int relay_select_alpn(SSL *_Nonnull ssl, const unsigned char *_Nul
                : SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 static inline void relay_SSL_CTX_speak(SSL_CTX *_Nonnull context, int http2, int http1) {
-    // No literal may go on behind "\x02h2" or "\x08": hexadecimal escapes have no end of their own.
+    // The literals are divided because a hexadecimal escape includes all hexadecimal digits that follow.
     SSL_CTX_set_alpn_select_cb(context, relay_select_alpn,
                                http2 && http1 ? "\x02h2" "\x08" "http/1.1" : http2 ? "\x02h2" : "\x08" "http/1.1");
 }
@@ -122,8 +122,8 @@ static inline int relay_SSL_speaks_http2(const SSL *_Nonnull ssl) {
     SSL_get0_alpn_selected(ssl, &name, &length);
     return length == 2 && memcmp(name, "h2", 2) == 0;
 }
-// What a server of many connections wants beside: an idle one gives its buffers back, nobody renegotiates, and a client that
-// hangs up without close_notify has ended (SSL_CTX_set_options(3)); tickets make resumption need no memory here.
+// Further settings for a server of many connections: idle ones release their buffers, renegotiation is refused, and a client
+// that hangs up without close_notify has ended (SSL_CTX_set_options(3)). Resumption is by tickets, which need no memory here.
 static inline void relay_SSL_CTX_set_many_connections(SSL_CTX *_Nonnull context) {
     SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF);
@@ -135,7 +135,7 @@ static inline int relay_SSL_CTX_set1_groups_list(SSL_CTX *_Nonnull context, cons
 }
 // SSL_CTX_set_read_ahead is a macro over SSL_CTX_ctrl: one recv then fetches several TLS records.
 static inline void relay_SSL_CTX_set_read_ahead(SSL_CTX *_Nonnull context) { SSL_CTX_set_read_ahead(context, 1); }
-// A private key from memory; SSL_CTX_use_PrivateKey_file wants a path. Returns 1 if it fits the certificate in use.
+// A private key from memory; SSL_CTX_use_PrivateKey_file needs a path. Returns 1 if it fits the certificate in use.
 static inline int relay_SSL_CTX_use_private_key_pem(SSL_CTX *_Nonnull context, const void *_Nonnull pem, int length) {
     BIO *bio = BIO_new_mem_buf(pem, length);
     if (!bio) return 0;
@@ -147,7 +147,7 @@ static inline int relay_SSL_CTX_use_private_key_pem(SSL_CTX *_Nonnull context, c
     return used;
 }
 // SSL_CTX_add0_chain_cert and friends are macros; SSL_CTX_use_certificate_chain_file is not and needs no shim.
-// Certificates from memory: the leaf first, then its chain, from one PEM text. Returns 1 if at least the leaf was used.
+// Certificates from memory: the leaf first, then its chain, from one PEM text. 1 if all that could be read were used.
 static inline int relay_SSL_CTX_use_certificate_chain_pem(SSL_CTX *_Nonnull context, const void *_Nonnull pem,
                                                           int length) {
     BIO *bio = BIO_new_mem_buf(pem, length);
@@ -170,12 +170,12 @@ static inline int relay_SSL_CTX_use_certificate_chain_pem(SSL_CTX *_Nonnull cont
 
 // --- PKCS#12 and client certificates
 
-// d2i_PKCS12_bio(3) reads with the library of what it is given to fill: that of PKCS12_init_ex(3). NULL: the process's.
+// d2i_PKCS12_bio(3) uses the library context of the object that it fills, as set by PKCS12_init_ex(3). NULL: the process's.
 static inline PKCS12 *_Nullable relay_d2i_PKCS12_bio(BIO *_Nonnull bio, OSSL_LIB_CTX *_Nullable library) {
     PKCS12 *file = PKCS12_init_ex(NID_pkcs7_data, library, NULL);
     if (!file) return NULL;
     if (!d2i_PKCS12_bio(bio, &file)) {
-        PKCS12_free(file);  // NULL by now, unless nothing was read at all.
+        PKCS12_free(file);  // NULL already, unless nothing was read at all.
         return NULL;
     }
     return file;
@@ -186,21 +186,21 @@ static inline X509 *_Nullable relay_sk_X509_value(const STACK_OF(X509) *_Nullabl
     return sk_X509_value(list, place);
 }
 static inline void relay_sk_X509_free(STACK_OF(X509) *_Nullable list) { sk_X509_pop_free(list, X509_free); }
-// Whether one of the thread's errors says that no provider has the algorithm; forgets them all.
+// Whether one of the thread's errors is that no provider has the algorithm; removes them all.
 static inline int relay_ERR_take_unsupported(void) {
     int found = 0;
     unsigned long error;
     while ((error = ERR_get_error()) != 0) found |= ERR_GET_REASON(error) == ERR_R_UNSUPPORTED;
     return found;
 }
-// SSL_CTX_set_verify(3): "If the verify_callback always returns 1, the TLS/SSL handshake will not be terminated": what was
-// found is in SSL_get_verify_result(3), for an answer in words.
+// SSL_CTX_set_verify(3): "If the verify_callback always returns 1, the TLS/SSL handshake will not be terminated": the
+// result stays in SSL_get_verify_result(3), so that the server can explain it in an answer.
 static inline int relay_take_any_client(int verified, X509_STORE_CTX *_Nonnull context) {
     (void)verified;
     (void)context;
     return 1;
 }
-// Asks clients for a certificate of one of these authorities, and takes them without one too. 1 for success.
+// Asks clients for a certificate of one of these authorities, and accepts them without one, too. 1 for success.
 static inline int relay_SSL_CTX_ask_clients(SSL_CTX *_Nonnull context, const void *_Nonnull authorities, int length) {
     BIO *bio = BIO_new_mem_buf(authorities, length);
     X509_STORE *store = SSL_CTX_get_cert_store(context);

@@ -6,7 +6,7 @@ struct relay_libpq relay_libpq;
 
 const char *relay_libpq_bind(void *library) {
     struct relay_libpq found;
-    // POSIX has dlsym(3) give functions as objects; this is the assignment that its page shows.
+    // dlsym(3) returns even a function as a pointer to an object; its page shows this assignment.
 #define BIND(returns, name, parameters, names) \
     if (!(*(void **)&found.name = dlsym(library, #name))) return #name;
     RELAY_LIBPQ(BIND)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "texts.h"
 
-// #embed is C23, and clang's own in older C: see COpenAPI.
+// #embed is C23, and an extension of clang in older C: see COpenAPI.
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
 static const char sample[] = {

@@ -3,7 +3,7 @@ package import CurlTransport
 package import RelayStore
 package import Signing
 
-/// A receiver with the secret that it verifies with, and the form that it takes.
+/// A receiver, the secret that it verifies signatures with, and the format that it accepts.
 package struct NotificationTarget: Sendable {
     package var receiver: NotificationReceiver
     /// nil: notifications are not signed.

@@ -5,21 +5,17 @@ import Synchronization
 package import Telemetry
 import Threading
 
-/// Notifies the configured receivers of events of campaigns, with a thread for each: a slow one delays no other receiver, and
-/// least
-/// of all a campaign, which only ever writes a row.
+/// Notifies the configured receivers of events of campaigns, with one thread per receiver: a slow receiver delays
+/// neither the others nor a campaign, which only writes a row.
 ///
-/// The outbox is in the store: a notification that was not taken before the process ended is sent by the next one. At least
-/// once: a
-/// receiver that took a notification whose answer was lost gets it again, with the same id. A campaign's events are sent in
-/// order;
-/// one that failed is sent again later, and then perhaps after younger ones.
+/// The outbox is in the store: a notification that was not taken before the process ended is sent by the next one.
+/// Delivery is at least once: a receiver whose answer was lost gets the notification again, with the same id. A
+/// campaign's events are sent in order; a failed one is sent again later, perhaps after younger ones.
 ///
-/// Notices about parts of the relay are kept in memory, because the store may be the part that fails. After a restart the parts
-/// are
-/// checked anew.
+/// Notices about parts of the relay are kept in memory, because the store may be the part that fails. After a restart
+/// the parts are checked anew.
 package final class Notifier: Sendable {
-    /// How often the outbox is looked at. This reads only an index.
+    /// The interval at which the outbox is read, which reads only an index.
     private static let interval = Duration.seconds(1)
     /// The most pending notifications for one receiver; the oldest beyond that are dropped.
     private static let mostPending = 10_000
@@ -39,7 +35,7 @@ package final class Notifier: Sendable {
         /// nil: at once.
         var nextSweep: MonotonicTime?
         var figures = NotifierFigures()
-        /// Whether the store knows the receivers of this process: one relay sends for all.
+        /// Whether the store knows the receivers of this process: one relay sends for the whole fleet.
         var isAdopted = false
         /// Notices from before the first receivers were started.
         var early: [RelayEvent] = []
@@ -60,7 +56,7 @@ package final class Notifier: Sendable {
     private final class Loop: Sendable {
         let target: NotificationTarget
         let worker = Worker()
-        /// Set when the store knows the receiver and the receiver's earlier thread has stopped.
+        /// Set when the threads of the earlier receivers have stopped.
         let mayBegin = CancellationFlag()
         let faults = Mutex(FaultLog())
         let notices = Mutex<[Notice]>([])
@@ -101,7 +97,7 @@ package final class Notifier: Sendable {
             for loop in loops {
                 try loop.worker.start("notify") { _ in self.turn(loop) }
             }
-            // A store that went back refuses writes, and its receivers must be notified of that: they are adopted later.
+            // A store that went back in time refuses writes, of which the receivers must be notified: they are adopted later.
             if store.membership.leads, !store.membership.memory.hasFallen {
                 try adopt(targets)
             } else {
@@ -153,7 +149,7 @@ package final class Notifier: Sendable {
         return loops
     }
 
-    /// Queues an event about a part of the relay for the receivers that want it. Never waits.
+    /// Queues an event about a part of the relay for the receivers that are configured for its type. Never waits.
     package func notify(_ event: RelayEvent) {
         let loops = state.withLock { state in
             if state.loops.isEmpty { state.early = (state.early + [event]).suffix(Self.mostNotices) }
@@ -190,7 +186,7 @@ package final class Notifier: Sendable {
 
     /// Makes one attempt to notify a receiver that was adopted.
     ///
-    /// - Returns: false where none was due: the next call is soon enough in a second.
+    /// - Returns: false where no notification was due; the next call can then wait a second.
     package func turn(
         _ target: NotificationTarget, isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws -> Bool {

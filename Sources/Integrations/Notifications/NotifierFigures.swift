@@ -36,9 +36,8 @@ package struct NotifierFigures: Sendable {
         attempts[Self.label(url), default: [:]][Result(verdict), default: 0] += 1
     }
 
-    /// The receiver's host and port. Its path and query may be a secret, and `/metrics` is open to everybody, so receivers of
-    /// one host
-    /// share a label.
+    /// The receiver's host and port. Its path and query may be a secret, and `/metrics` is open to everybody, so
+    /// receivers of one host share a label.
     package static func label(_ url: String) -> String {
         let afterScheme = url.firstRange(of: "://").map { url[$0.upperBound...] } ?? url[...]
         return afterScheme.prefix { !"/?#".contains($0) }.lowercased()

@@ -4,9 +4,9 @@ import WireFormat
 
 /// The answer of a receiver of notifications: a success or a refusal, which may have a 2xx status. Pure.
 ///
-/// Chat systems, gateways and proxies refuse with HTTP 200: Slack's "invalid_payload" was one, Teams' connectors pass on
-/// another
-/// server's error as a text, DingTalk and WeCom have an `errcode`, and a proxy that requires a sign-in answers with a page.
+/// Chat systems, gateways and proxies refuse with HTTP 200: Slack did so with "invalid_payload", Teams' connectors pass
+/// on another server's error as text, DingTalk and WeCom have an `errcode`, and a proxy that requires a sign-in answers
+/// with a page.
 package enum ReceiverAnswer {
     /// The reason why an answer is a refusal; nil: it is a success.
     ///
@@ -35,7 +35,7 @@ package enum ReceiverAnswer {
         return "HTTP \(status) with \(word(text)) in the place of \"ok\""
     }
 
-    /// The successes of Slack and systems like it; Teams' connectors answer 1.
+    /// The success texts of Slack and similar systems; Teams' connectors answer 1.
     private static let yes: Set = ["ok", "1", "true", "success", "accepted"]
 
     private static func isPage(_ text: String) -> Bool {

@@ -81,7 +81,7 @@ package enum AppStoreAnswer {
     }
 
     private static func entry(_ result: JSONValue, _ place: String) throws(SourceFault) -> AppStoreEntry {
-        // A string, or a number's own text: the store writes `fileSizeBytes` as one and `artistId` as the other.
+        // A string, or a number's own text: the store writes `fileSizeBytes` as a string and `artistId` as a number.
         func text(_ name: String) -> String? {
             switch result.find([name]) {
             case .string(let text)?, .number(let text)?: text

@@ -22,7 +22,7 @@ final class DirectoryWatch {
 
     /// Watches exactly these directories, as far as they exist.
     ///
-    /// A repeated call changes nothing for a directory that is watched, and watches the new one where it was replaced.
+    /// A repeated call keeps the watch of an unchanged directory and renews that of a replaced one.
     func watch(_ directories: Set<String>) {
         guard descriptor >= 0 else { return }
         let mask =

@@ -4,10 +4,9 @@ import RelayStore
 
 /// The app stores' latest answers as the relay's store holds them, and the changes that must be written to it. Pure.
 struct EvidenceBook: Sendable {
-    /// How old a kept `askedAt` becomes before it is written again for an unchanged answer. Users see that time, and a day of
-    /// difference between two sources is counted by it (`StoreCrossCheck`), so an hour is exact enough: a thousand apps asked
-    /// every
-    /// few minutes cost some hundred small writes an hour instead of tens of thousands.
+    /// How old a kept `askedAt` becomes before it is written again for an unchanged answer. Users see that time, and a
+    /// day of difference between two sources is counted by it (`StoreCrossCheck`), so an hour is exact enough: a
+    /// thousand apps asked every few minutes cost about a thousand small writes an hour instead of tens of thousands.
     static let refreshing = Duration.seconds(3600)
 
     /// The rows in the store; nil: not read yet. Nothing is written until then, as the store may know more than this process.
@@ -66,7 +65,7 @@ struct EvidenceBook: Sendable {
 
     private static func isNews(_ new: SourceEvidence, after old: SourceEvidence) -> Bool {
         if (new.query, new.said) != (old.query, old.said) { return true }
-        // The second: the wall clock was set back.
+        // The second condition holds where the wall clock was set back.
         return new.askedAt >= old.askedAt + refreshing || new.askedAt < old.askedAt
     }
 

@@ -6,9 +6,8 @@ import UpgradeRules
 
 /// Writes the app stores' latest answers to the relay's store, so that they survive a restart. Used by the thread "sources".
 struct EvidenceKeeper {
-    /// A write waits two seconds for a lock that another program holds (`LockPatience`), and files and gates wait behind it, so
-    /// it
-    /// is not tried every few seconds. The process keeps the answers until then; only a kill in that time loses them.
+    /// A write may wait two seconds for another program's lock (`LockPatience`) and holds up files and gates, so it is
+    /// not tried every few seconds. The process keeps the answers until then; only a kill in that time loses them.
     private static let pause = Duration.seconds(30)
 
     private var tryAgain: Timestamp?
@@ -73,7 +72,7 @@ extension SourceRunner {
                 refusal = error
                 status.write { $0.book.failed(errand) }
                 guard (error as? StoreError)?.isOfWholeStore ?? false else { continue }
-                // The other changes would fail too, and each might wait for it.
+                // The other changes would fail too, and each might wait for the store.
                 status.write { state in
                     for errand in errands { state.book.failed(errand) }
                 }
@@ -90,7 +89,7 @@ extension SourceRunner {
         return true
     }
 
-    /// Logged once, and shown by `readyz` for as long as it lasts.
+    /// Logs the refusal once; `readyz` shows it for as long as it lasts.
     private func report(_ what: String, _ error: any Error) {
         guard status.write({ $0.faults.set(Self.part, "\(what): \(error)") }) else { return }
         log(.error, "the store refuses what the app stores said: it is tried again", [("error", "\(error)")])

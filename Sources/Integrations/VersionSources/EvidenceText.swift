@@ -188,7 +188,8 @@ private struct EvidenceMembers {
         return fraction
     }
 
-    /// An older row that was written before countries were kept by name only shows that there are some.
+    /// The countries; nil: all. A row written before countries were kept by name has only a flag that there are some;
+    /// it gives an empty list.
     mutating func countries() throws(SourceFault) -> [String]? {
         if try flag("isForSomeCountries") { return [] }
         guard let value = take("countries") else { return nil }

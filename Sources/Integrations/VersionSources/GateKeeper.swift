@@ -4,22 +4,22 @@ import RelayStore
 import Telemetry
 import UpgradeRules
 
-/// Lets versions through as their stores offer them (DESIGN, rule 8). The versions in force change here, by a bump of an app
-/// that has no gate, and by hand. Used by the thread "sources".
+/// Opens gates as the stores offer the versions (DESIGN, rule 8). The versions in force change here, through a bump of
+/// an app without a gate, or by hand. Used by the thread "sources".
 package struct GateKeeper {
     private static let part = "gates"
 
     /// Whether something happened that may open or close a gate.
     var mustLook = true
     private var seenEvidence = -1
-    /// The apps whose part of the store refused at the last look.
+    /// The apps whose versions could not be looked at the last time, because the store refused.
     private var refused: Set<AppKey> = []
     /// When the first of the gates opens by time alone.
     private var nextOpening: Timestamp?
 
     package init() {}
 
-    /// Moves the versions that may move.
+    /// Decides the waiting versions of every configured app again.
     ///
     /// - Returns: when to call again at the latest; nil: after the next event.
     package mutating func update(_ runner: SourceRunner, _ callbacks: SourceRunner.Callbacks) -> Timestamp? {
@@ -73,7 +73,7 @@ package struct GateKeeper {
         }
     }
 
-    /// Whether anything of the app changed.
+    /// Returns whether anything of the app changed.
     private mutating func look(
         at record: VersionRecord, _ runner: SourceRunner, _ callbacks: SourceRunner.Callbacks, _ now: Timestamp
     ) throws -> Bool {
@@ -85,7 +85,7 @@ package struct GateKeeper {
         do {
             decision = try runner.store.decide(app, .looked, by: actor, in: surroundings)
         } catch is RequirementRefusal {
-            // A campaign needs a URL; the fan-out reports that there is none. The other channels need none.
+            // A campaign needs a download URL, and the fan-out reports a missing one. Without a campaign none is needed.
             surroundings.draft = nil
             decision = try runner.store.decide(app, .looked, by: actor, in: surroundings)
         }

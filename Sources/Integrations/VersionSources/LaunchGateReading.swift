@@ -36,7 +36,7 @@ extension LaunchGateReading {
                     "ios.alert.blocking: true or false is needed; LaunchGate drops the whole file without it")
             }
         }
-        // "A `required` above `latest` is no error" in the store; here the file itself shows which is newer.
+        // In the store "a `required` above `latest` is no error"; within one file the older `latest` is dropped.
         if let required, let latest, latest < required { self.latest = nil }
     }
 

@@ -25,9 +25,8 @@ package struct LookupMachine: PollMachine, Hashable {
     /// Takes the answer for the key that was due.
     ///
     /// - Parameter known: the newest version that the store has shown before: an older one is a stale copy.
-    /// - Returns: the round's outcome, with a nil listing where the store does not list the app in this storefront; nil while
-    ///   there
-    ///   are more keys to ask for.
+    /// - Returns: the round's outcome, with a nil listing where the store does not list the app in this storefront; nil
+    ///   while there are more keys to ask for.
     package mutating func answered(
         _ answer: Result<AppStoreEntry?, SourceFault>, known: Version?, at now: Timestamp
     ) -> Result<StoreListing?, SourceFault>? {

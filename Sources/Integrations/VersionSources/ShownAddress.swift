@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The parts of an address that may be shown, to everybody at `/readyz` and in a log. The user part holds a password, and a
-/// query
-/// may be signed.
+/// The parts of an address that may be shown, to everybody at `/readyz` and in a log. The user part holds a password,
+/// and a query may be signed.
 ///
-/// By bytes: "?" with an accent on it is one character.
+/// Addresses are examined by bytes: "?" with a combining accent is one `Character`.
 package enum ShownAddress {
-    /// The address, also a relative one, with "…" for its user and for its query. A password may hold characters that it should
-    /// not,
-    /// such as a slash, so everything up to the last `@` counts as the user.
+    /// The address, also a relative one, with "…" for its user and for its query. A password may hold characters that
+    /// it should not, such as a slash, so everything up to the last `@` counts as the user.
     package static func withoutSecrets(_ address: String) -> String {
         let query = address.utf8.firstIndex(where: beginsQuery) ?? address.endIndex
         let start = address[..<query].firstRange(of: "//")?.upperBound ?? address.startIndex

@@ -5,12 +5,11 @@ import Telemetry
 import UpgradeRules
 
 extension SourceLoop {
-    /// The version that a store offers to everybody: with Android's version code, the app's page in the store, and the oldest
-    /// OS
-    /// version that it runs on, where the store shows them.
+    /// The version that a store offers to everybody: with Android's version code, the app's page in the store, and the
+    /// oldest OS version that it runs on, where the store shows them.
     private typealias Offer = (version: Version, build: Int64?, page: String?, minimumOS: Version?)
 
-    /// Takes the outcome of the lookup's round; nil: it goes on.
+    /// Takes the outcome of the lookup's round; nil: the round goes on.
     mutating func finish(
         _ conclusion: Result<StoreListing?, SourceFault>?, _ source: AppStoreSource, _ watched: Watched
     ) {
@@ -84,7 +83,7 @@ extension SourceLoop {
             let stored = try runner.store.version(of: app)
             var bump = VersionBump(app: app)
             if stored?.latest.map({ $0 < version }) ?? true { bump.latest = version }
-            // Not an older version's code: both only rise.
+            // The code of an older version is not taken: versions and codes only rise.
             if let build = offer.build, stored?.latest.map({ $0 <= version }) ?? true,
                 stored?.requirements.latest?.build.map({ $0 < build }) ?? true
             {

@@ -49,7 +49,7 @@ package struct SourceLoop {
     private var slots = QuestionSlots()
     /// How many sources were watched since the start.
     private var count = 0
-    /// Whether this relay led, and so was the one that asks, at the last turn.
+    /// Whether this relay led at the last turn: only the leading relay asks the stores.
     private var led: Bool
     /// The index of the source whose turn is first; it moves on so that each gets a slot in time.
     private var first = 0
@@ -144,7 +144,7 @@ package struct SourceLoop {
             count += 1
             return Watched(source: source, part: part, kind: kind, number: count)
         }
-        // The faults of a source that is gone go with it; one in its place reports its own.
+        // The faults of a removed source are cleared; a source in its place reports its own.
         for gone in old {
             if let asking = gone.asking { slots.leave(asking.question, isFailing: asking.isFailing) }
             _ = runner.status.write { $0.faults.clear(gone.part) }
@@ -157,12 +157,12 @@ package struct SourceLoop {
         evidenceChanged()
     }
 
-    /// Has the gates looked at again, as one may have opened.
+    /// Makes the gates be looked at again, as one may have opened.
     mutating func evidenceChanged() {
         gates.mustLook = true
     }
 
-    /// Called before any read, so that a change between the two is not missed.
+    /// Watches the files' directories. Called before any read, so that no change between watching and reading is missed.
     private func watchDirectories() {
         var needed: Set<String> = []
         for case .file(let path, _) in watched.map(\.kind) {
@@ -192,16 +192,15 @@ package struct SourceLoop {
         if watched.asking != nil { return nil }
         if case .file(let path, var machine) = watched.kind {
             if machine.due(at: runner.clock()) <= runner.clock() {
-                // Finds a directory again that was missing or was replaced.
+                // Watches a directory that was missing before or has been replaced.
                 watchDirectories()
                 read(path, &machine, &watched)
                 watched.kind = .file(path: path, machine)
             }
             return machine.due(at: runner.clock())
         }
-        // Only the leading relay asks: stores count questions, and a second edit in Google Play may end the first. Each relay
-        // reads
-        // its own files.
+        // Only the leading relay asks: stores count questions, and a second edit in Google Play may end the first. Each
+        // relay reads its own files.
         guard led else { return nil }
         guard case .ask(let question) = next(watched) else { return due(watched) }
         let isFailing = runner.status.read { $0.faults.text(watched.part) != nil }
@@ -339,7 +338,7 @@ package struct SourceLoop {
 
     // MARK: Faults
 
-    /// Logged once, and shown by `readyz` for as long as it lasts.
+    /// Logs a fault once; `readyz` shows it for as long as it lasts.
     func report(_ fault: SourceFault, _ watched: Watched) {
         if runner.isStopping { return }
         if let store = watched.source.kind.store {

@@ -47,7 +47,7 @@ package struct SourceProbe: Sendable {
         }
     }
 
-    /// Asks by each of its keys, as the watcher does in a round.
+    /// Looks the app up by each of the source's keys, as the watcher does in a round.
     private func lookup(_ source: AppStoreSource) throws(SourceFault) -> StoreListing? {
         var machine = LookupMachine(source: source, start: clock())
         while case .ask(let key) = machine.next(at: clock()) {

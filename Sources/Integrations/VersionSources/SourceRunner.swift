@@ -8,19 +8,19 @@ package import Threading
 package import UpgradeRules
 import WireFormat
 
-/// Watches every source from one thread, and lets versions through as their stores offer them.
+/// Watches every source from one thread, and opens gates as the stores offer the versions.
 ///
-/// This object is the door to the thread, usable from any other.
+/// This object is the thread's interface and may be used from any other thread.
 package final class SourceRunner: VersionLookup {
     /// The daemon's functions that the runner calls.
     package struct Callbacks: Sendable {
-        /// Applies a bump; the second is the source's name for the history.
+        /// Applies a bump; the second argument is the source's name for the history.
         package var apply: @Sendable (VersionBump, String) throws -> Void
         /// The versions in force have changed, and campaigns with them.
         package var inForceChanged: @Sendable () -> Void
         /// The settings of an app's campaigns; nil: it has no push service.
         package var draft: @Sendable (AppKey) -> CampaignDraft?
-        /// The rules for another program's row of an app.
+        /// The rules of an app's bumps, which a row that another program wrote must keep, too.
         package var rules: @Sendable (AppKey) -> BumpRules
 
         package init(
@@ -39,7 +39,7 @@ package final class SourceRunner: VersionLookup {
     /// The sources to watch, from the configuration.
     package struct Plan: Sendable, Equatable {
         package var sources: [VersionSource]
-        /// The rules for an app's store before a version is let through; only apps with a source that is a store wait at all.
+        /// The rules by which an app's gate opens; only apps with a store among their sources have a gate at all.
         package var rules: [AppKey: AvailabilityGate.Rules]
 
         package init(sources: [VersionSource], rules: [AppKey: AvailabilityGate.Rules] = [:]) {
@@ -86,7 +86,7 @@ package final class SourceRunner: VersionLookup {
         self.rest = rest
     }
 
-    /// Blocks the thread: poll(2) counts whole milliseconds.
+    /// Blocks the calling thread, for whole milliseconds (poll(2)).
     package static let block: @Sendable (Duration) -> Void = {
         _ = poll(nil, 0, Int32(clamping: max(1, $0.milliseconds)))
     }
@@ -153,7 +153,7 @@ package final class SourceRunner: VersionLookup {
     /// The highest version that a store of the app was seen to offer.
     package func offered(of app: AppKey) -> Version? {
         let evidence = status.read { $0.evidence[app] ?? [:] }
-        // In one order, for equal versions may be written differently.
+        // In a fixed order, because equal versions may be written differently.
         return evidence.sorted { $0.key.rawValue < $1.key.rawValue }.flatMap(\.value.versions).max()
     }
 
@@ -183,7 +183,7 @@ package final class SourceRunner: VersionLookup {
             at: now ?? clock(), write: \.internetTime)
     }
 
-    /// The stores' present state of an app, for a decision, with the configuration's.
+    /// The app's state in its stores and its settings in the configuration, for a decision.
     package func surroundings(
         of app: AppKey, draft: CampaignDraft?, rules: BumpRules, _ known: KnownVersions?, at now: Timestamp
     ) -> RequirementMachine.Surroundings {
@@ -194,8 +194,8 @@ package final class SourceRunner: VersionLookup {
         return surroundings
     }
 
-    /// Warns of a required version whose release has a low `inAppUpdatePriority`, as apps may then put the update off. From
-    /// memory.
+    /// Warns of a required version whose release has a low `inAppUpdatePriority`, as apps may then put the update off.
+    /// Reads only memory.
     package func warnings(of requirement: Requirement, _ app: AppKey) -> [String] {
         guard case .googlePlay(let track)? = status.read({ $0.evidence[app]?[.googlePlay] }),
             let release = track.published(GateQuestion(requirement.version, build: requirement.build)),
@@ -228,7 +228,7 @@ package final class SourceRunner: VersionLookup {
         } ?? nil
     }
 
-    /// Asks until the round is over; nil where nothing is asked. Blocks.
+    /// Asks until the round is over; returns nil where nothing is asked. Blocks.
     private func round<Machine: PollMachine, News>(
         _ machine: inout Machine, _ source: some PacedSource, _ store: StoreKind,
         ask: (inout Machine, Machine.Question) -> Result<News, SourceFault>?
@@ -288,7 +288,7 @@ package final class SourceRunner: VersionLookup {
 
     // MARK: The thread
 
-    /// Makes this plan the one that queries from other threads go by; `start` and `reload` call it.
+    /// Makes this plan the basis of queries from other threads; `start` and `reload` call it.
     package func adopt(_ plan: Plan) {
         status.write { state in
             let before = state.queries

@@ -19,7 +19,7 @@ final class SourceStatus: Sendable {
         var failing: [AppKey: [StoreKind: String]] = [:]
         /// The countries of an app's devices, where its release leaves countries out, as of the store's last answer.
         var audiences: [AppKey: AudienceCountries] = [:]
-        /// Counts the notes: while it stands still, a gate's verdict changes by time alone.
+        /// Counts changes of evidence and of failures: while it stays the same, a gate's verdict changes by time alone.
         var notes = 0
         /// The configured apps, with or without sources.
         var apps: Set<AppKey> = []
@@ -40,9 +40,8 @@ final class SourceStatus: Sendable {
         var kinds: Set<StoreKind>
         var rules: AvailabilityGate.Rules
 
-        /// App Store Connect is exact where the public lookup may be a day stale (PROTOCOLS 4.1): where both are asked, it
-        /// alone
-        /// decides.
+        /// App Store Connect is exact where the public lookup may be a day stale (PROTOCOLS 4.1): where both are asked,
+        /// it alone decides.
         var deciding: StoreKind {
             kinds.contains(.appStoreConnect) ? .appStoreConnect : kinds.contains(.googlePlay) ? .googlePlay : .appStore
         }
@@ -82,9 +81,8 @@ final class SourceStatus: Sendable {
 
     /// Keeps a store's answer.
     ///
-    /// - Parameter query: the query that was answered: the answer is dropped if the configuration has another query since. nil:
-    ///   the
-    ///   present query.
+    /// - Parameter query: the query that was answered: the answer is dropped if the configuration has another query
+    ///   since. nil: the present query.
     /// - Parameter audience: the countries of the app's devices; nil: unknown, or they do not matter.
     func note(
         _ evidence: StoreEvidence, of app: AppKey, asked query: String? = nil, audience: AudienceCountries? = nil
@@ -149,7 +147,7 @@ final class SourceStatus: Sendable {
         }
     }
 
-    /// Keeps why a store cannot be asked; nil: it can. Versions that wait for the store show the reason.
+    /// Keeps the reason why a store cannot be asked; nil: it can. Versions that wait for the store show the reason.
     func note(failure: String?, of kind: StoreKind, _ app: AppKey) {
         write { state in
             if failure != nil, state.remembered.remove(.init(app: app, kind: kind)) != nil { state.notes += 1 }

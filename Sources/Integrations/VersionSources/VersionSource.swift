@@ -35,7 +35,7 @@ package struct VersionSource: Hashable, Sendable {
             }
         }
 
-        /// The same source by this way; a file needs none.
+        /// The same source, reached through this egress; a file needs none.
         package func by(_ egress: Egress) -> Self {
             switch self {
             case .appStore(var source):
@@ -100,7 +100,8 @@ package struct AppStoreSource: PacedSource, Hashable {
     package var every: Duration
     /// Default Apple's; another one is the owner's own, for tests.
     package var server: String
-    /// The way to the server. The configuration gives only the place of a proxy's password; direct until that was read.
+    /// The way to the server. The configuration gives only the place of a proxy's password; direct until the password
+    /// has been read.
     package var egress: Egress
 
     package init(
@@ -118,10 +119,10 @@ package struct AppStoreSource: PacedSource, Hashable {
     /// The time between two questions by Apple's limit; none for the owner's own server.
     package var spacing: Duration { server == Self.apple ? .seconds(3) : .zero }
 
-    /// All questions come from the same address, which the store counts by.
+    /// All questions come from the relay's address, which the store counts by.
     var paceName: String { server }
 
-    /// Another storefront has other versions.
+    /// The question and the edition of the checks: another storefront has other versions.
     var query: String {
         let words = keys.map { key in
             switch key {
@@ -149,7 +150,8 @@ package struct LaunchGateURLSource: Hashable, Sendable {
     package var url: String
     /// Default 5 minutes.
     package var every: Duration
-    /// The way to the server. The configuration gives only the place of a proxy's password; direct until that was read.
+    /// The way to the server. The configuration gives only the place of a proxy's password; direct until the password
+    /// has been read.
     package var egress: Egress
 
     package init(url: String, every: Duration = .seconds(300), egress: Egress = .direct) {

@@ -7,11 +7,11 @@ package import UpgradeRules
 /// One app's way to its users, made from the configuration and ready to use.
 package struct AppRoute: Sendable, Equatable {
     package var app: AppKey
-    /// The push service of each channel that its devices may have. There is one at least, where it is used.
+    /// The push service of each channel that its devices may have. Never empty where the route is used.
     package var channels: [Channel: ChannelRoute]
     /// `page.type` of the payload.
     package var pushType: String
-    /// The words that the phone shows; their body where the bump brings no message.
+    /// The texts that the phone shows; their body is used where the bump has no message.
     package var words: PushWords
     /// Used where the bump brings no URL.
     package var downloadURL: String?
@@ -71,7 +71,7 @@ package struct AppRoute: Sendable, Equatable {
         channels[channel] ?? ChannelRoute(MissingProvider(channel.provider(on: app.platform)), main.pool)
     }
 
-    /// Those that are configured, the main one first.
+    /// The configured push services, the main one first.
     package var inOrder: [(channel: Channel, service: ChannelRoute)] {
         channels.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
@@ -96,7 +96,7 @@ package struct AppRoute: Sendable, Equatable {
 
     /// Checks whether every provider can send the payload.
     ///
-    /// - Parameter longestTelephone: bytes kept free for one, in JSON.
+    /// - Parameter longestTelephone: the bytes kept free for a telephone, in JSON.
     /// - Throws: `PayloadError`.
     package func check(_ payload: UpgradePayload, longestTelephone: Int) throws {
         for (_, service) in inOrder { try service.provider.check(payload, longestTelephone: longestTelephone) }
@@ -122,7 +122,7 @@ package struct AppRoute: Sendable, Equatable {
     /// The app's part of the configuration, as an operator finds it there.
     var section: String { "apps[\"\(app.app)\"].\(app.platform.rawValue)" }
 
-    /// Where its pushes were refused.
+    /// The place where a push of the app was refused.
     func place(_ server: String, campaign: String, at now: Timestamp) -> SendingPlace {
         var place = SendingPlace(app: app.app, section: section, server: server, campaign: campaign, now: now)
         place.secretsNeedRestart = secretsNeedRestart

@@ -4,10 +4,10 @@ import PushProviders
 import RelayEngine
 import RelayStore
 
-/// A batch of devices of one campaign for one push service: read, filtered, sent, answered, and turned into what the ledger
-/// gets.
+/// A batch of devices of one campaign for one push service: read, filtered, sent, answered, and turned into ledger rows.
 ///
-/// Belongs to the fan-out's thread; only its requests travel to the lanes and back. Reused for its memory.
+/// Belongs to the fan-out's thread; only its requests travel to the lanes and back. Reused, so that its memory is
+/// allocated once.
 final class Batch {
     /// Where the devices came from.
     enum Source: Equatable {
@@ -19,7 +19,7 @@ final class Batch {
     struct Requests {
         let batch: RequestBatch
         let targets: [PushTarget]
-        /// For each push, its row.
+        /// For each push, the index of its ledger row.
         let rows: [Int32]
     }
 
@@ -31,18 +31,18 @@ final class Batch {
     /// Batches are numbered as they are filled.
     private(set) var tag = 0
     var devices = DeviceRows()
-    /// One row for each device, once `settle` has run; until then only those that nothing is sent to are final.
+    /// One row for each device, once `settle` has run; until then only the rows of devices that get no push are final.
     private var rows: [LedgerRow] = []
-    /// Empty, for its memory.
+    /// An empty array, whose memory the next batch uses.
     private var spareTargets: [PushTarget] = []
     private(set) var requests: Requests?
     /// Tokens that the service called bad, on their way to the app's other environment.
     private(set) var secondTries: Requests?
 
-    /// The commit for the ledger, once it is known: a commit that fails is tried again as it was.
+    /// The commit for the ledger, once it is known: a commit that fails is tried again unchanged.
     var settled: LedgerCommit?
-    /// Tokens that the service called bad were not tried in the other environment, because of the app's hours, a pause of the
-    /// credential, or a claim that may be lost.
+    /// Whether tokens that the service called bad were not tried in the other environment, because of the app's hours,
+    /// a pause of the credential, or a claim that may be lost.
     var isDeniedSecondTries = false
     /// Pushes recorded as refused before the credential was known to be at fault; they are tried again.
     var recalled: LedgerCommit?
@@ -52,10 +52,10 @@ final class Batch {
     /// The channels of devices that are handed over to another of the app's services.
     private(set) var handedTo: Set<Channel> = []
 
-    /// Pushes on their way.
+    /// The number of pushes on their way.
     var pushCount: Int { requests?.rows.count ?? 0 }
 
-    /// Which lane it goes to: a shard stays with its own.
+    /// The number that selects the lane: a shard's batches all go to one lane.
     var pin: Int {
         switch source {
         case .shard(let shard, _): shard.number
@@ -72,8 +72,8 @@ final class Batch {
 
     // MARK: Before sending
 
-    /// How often a retry is looked at again if its device has been handed to a user of a later wave. Few are, and a wave waits
-    /// for minutes or for a person.
+    /// The interval at which a retry is read again whose device now belongs to a user of a later wave. Such retries are
+    /// few, and a wave waits for minutes or for a person.
     private static let restBeforeItsWave = Duration.seconds(600)
 
     /// Filters the devices that were read and builds the requests for the rest.
@@ -83,7 +83,7 @@ final class Batch {
     /// user's wave.
     ///
     /// - Parameters:
-    ///   - most: pushes; the devices from the first that would be one more on are left for a later batch.
+    ///   - most: the most pushes; the devices from the first one beyond that are left for a later batch.
     ///   - tag: the batch's own number; its requests carry it.
     func fill(
         for run: CampaignRun, _ service: PushService, source: Source, atMost most: Int = .max, tag: Int,
@@ -159,7 +159,7 @@ final class Batch {
         guard !bad.isEmpty else { return nil }
         let batch = RequestBatch(
             template: template.request, tag: tag, capacity: bad.count, bytesPerRequest: provider.bytesPerPush)
-        // No push waits for a server that is only asked to make sure.
+        // The batch must not wait for a server that is only asked as a check.
         batch.reportsUnreachable = true
         let targets = bad.map { requests.targets[$0] }
         provider.append(targets, of: devices.bytes, campaign: run.idBytes, to: batch)
@@ -167,7 +167,7 @@ final class Batch {
         return batch
     }
 
-    /// Whether one of its answers wants a pause of the credential.
+    /// Whether one of its answers calls for a pause of the credential.
     var wantsPause: Bool {
         guard let provider = service?.provider, let requests else { return false }
         return provider.wantsPause(requests.batch)
@@ -175,8 +175,8 @@ final class Batch {
 
     // MARK: After sending
 
-    /// Whether nothing was sent at all, so that the batch can simply be read again later. A push that was refused until the pool
-    /// gave up has a schedule to keep.
+    /// Whether nothing was sent at all, so that the batch can simply be read again later. A push that was refused until
+    /// the pool gave up is retried by its own schedule instead.
     var isUntouched: Bool {
         guard let requests else { return false }
         return requests.batch.answers.allSatisfy { $0.kind == .unsent && $0.sends < PoolMachine.sendLimit }
@@ -193,7 +193,7 @@ final class Batch {
         }
     }
 
-    /// Puts refused pushes back in line: the credential was at fault, not they.
+    /// Marks refused pushes for a retry: the credential was at fault, not the pushes.
     func retry(_ reasons: some Collection<String>, at time: Timestamp) {
         for index in rows.indices where isAnswered(rows[index], reasons) {
             rows[index].state = .retrying
@@ -212,7 +212,7 @@ final class Batch {
         row.attempts > 0 && row.state != .expired && row.reason.map { reasons.contains($0) } ?? false
     }
 
-    /// Those of the devices whose pushes were taken.
+    /// The devices among these whose pushes the service accepted.
     func taken(of devices: Set<Int64>) -> Set<Int64> {
         Set(rows.lazy.filter { $0.state == .accepted && devices.contains($0.device) }.map(\.device))
     }

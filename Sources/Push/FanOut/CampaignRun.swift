@@ -11,21 +11,21 @@ final class CampaignRun {
     private(set) var record: CampaignRecord
     /// Its outcomes are recorded under this lease.
     private(set) var lease: RunLease
-    /// How many batches were in a commit that failed with an error and may be recorded all the same.
+    /// The number of batches in a commit that failed with an error but may have been recorded.
     private var triedBatches: Int?
     let route: AppRoute
     /// The app's services that it uses.
     let track: PushService.Track
     private(set) var filter: AudienceFilter
     let payload: UpgradePayload
-    /// The share of tokens called dead that is more than an everyday loss of phones; nil: a person has accepted more.
+    /// The share of tokens called dead above which it is no everyday loss of phones; nil: a person has accepted more.
     let unregisteredLimit: Double?
-    /// The campaign's public id, of which each push's own is made.
+    /// The campaign's public id, from which each push's own id is made.
     let idBytes: [UInt8]
-    /// The service has taken the payload for some device.
+    /// Whether the service has accepted the payload for at least one device.
     var isPayloadTaken: Bool
     var lifecycle: CampaignLifecycle
-    /// Whether it may begin anything at this hour.
+    /// Watches the hours in which the campaign may begin pushes.
     var hours: HoursWatch
     /// The services that it sends to, the main one first.
     private(set) var services: [PushService] = []
@@ -59,7 +59,7 @@ final class CampaignRun {
         pushes = RateMeter(pace: route.pace?.ratePerSecond)
     }
 
-    /// Production first, which the waves wait for.
+    /// Adds a service; production comes first, as the waves wait for it.
     func add(_ service: PushService) {
         services.append(service)
         services.sort { $0.key.channel < $1.key.channel }
@@ -78,7 +78,7 @@ final class CampaignRun {
         }
     }
 
-    /// The batches that are recorded next: those of a commit that may be recorded are tried again as they were.
+    /// The batches that are recorded next: after a commit that may have been recorded, exactly the same ones again.
     func next(of batches: [Batch]) -> [Batch] { triedBatches.map { Array(batches.prefix($0)) } ?? batches }
 
     /// Records the outcomes of its batches.
@@ -111,8 +111,8 @@ final class CampaignRun {
         draw.map { WaveSlice($0, number: shard.wave) }
     }
 
-    /// Whether the wave of a device's present user has begun, or the canary names this user: an earlier push would force the user
-    /// here, but not at login.
+    /// Whether the wave of a device's present user has begun, or the canary names this user: before that, a push would
+    /// require the update here while a login would not.
     func hasBegun(_ row: DeviceRow, in devices: DeviceRows) -> Bool {
         guard draw != nil, Int(row.wave) > record.figures.waves.current?.number ?? 0 else { return true }
         return record.requirement.canary?.contains { devices.bytes[row.telephone.range].elementsEqual($0.utf8) }

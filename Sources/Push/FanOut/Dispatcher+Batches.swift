@@ -8,7 +8,8 @@ import Telemetry
 extension Dispatcher {
     // MARK: Out
 
-    /// Shares out the budget: each service may have on its way what fills its connections, as far as there is room for all.
+    /// Shares out the budget: each service may have as many pushes on their way as fill its connections, as far as
+    /// there is room for all.
     func shareBudget() {
         let busy = services.values.filter { $0.machine.isBusy }.sorted { $0.key < $1.key }
         let shares = BatchBudget(configuration.limits).shares(streams: busy.map(\.pushesAtOnce))
@@ -20,7 +21,7 @@ extension Dispatcher {
     /// - Returns: how long until one of them has something to do without an event.
     mutating func proceed() -> Duration {
         guard !isStopping, term != nil else { return .seconds(3600) }
-        // Batches that wait in a lane are called back at the hour, even while the store rests.
+        // Batches that wait in a lane are called back when the app's hours end, even while the store rests.
         var pause = lookAtHours()
         guard !storeRests else { return pause }
         // The campaign that failed last time goes last: a fault in one app's part of the store must not keep the others waiting.
@@ -37,7 +38,7 @@ extension Dispatcher {
                         stop(run, service, .credential, for: reason(for: error, service, run))
                     }
                 }
-                // Nor is anything decided for a campaign that another relay may own.
+                // Nothing is decided either for a campaign that another relay may own.
                 guard isTrusted else { return .zero }
                 pause = min(pause, try advance(run))
                 try writeSuspensions()
@@ -110,7 +111,7 @@ extension Dispatcher {
             do {
                 _ = try run.commit([commit], ofBatches: 1, to: store, at: now)
             } catch {
-                // It may be recorded: the campaign begins again, and asks which commit is the next.
+                // The commit may have been recorded: the campaign begins again, and asks the store which commit is next.
                 halt(run)
                 throw error
             }
@@ -128,7 +129,7 @@ extension Dispatcher {
             giveBack(batch)
             throw error
         }
-        // The store may have taken its time.
+        // The read may have taken so long that another relay owns the campaign now.
         guard isTrusted else { return giveBack(batch) }
         guard batch.run != nil else {
             giveBack(batch)
@@ -214,7 +215,7 @@ extension Dispatcher {
         let batches = run.next(of: answered.filter { $0.run === run })
         let isRecorded: Bool
         do {
-            // The commits share the batches' buffers: they must be gone before those are emptied.
+            // The commits share the batches' buffers, so they must be released before the buffers are emptied.
             isRecorded = try run.commit(
                 batches.flatMap(\.commits), ofBatches: batches.count, to: store, at: now.wall)
         } catch let error as StoreError where error.code == .conflict {
@@ -255,8 +256,8 @@ extension Dispatcher {
         giveBack(batch)
     }
 
-    /// Makes devices that now belong to another of the app's services due there. A campaign that is no longer sent hands over nothing:
-    /// the next one may have begun there, and its rows in the store are found when it goes on.
+    /// Makes devices that now belong to another of the app's services due there. A campaign that is no longer sent hands
+    /// over nothing: another campaign may have begun there, and the rows in the store are found when this one goes on.
     private mutating func handOver(_ run: CampaignRun, to channel: Channel, at now: Moment) {
         guard run.lifecycle.isSending else { return }
         if let known = run.service(channel) { return known.machine.handedOver(at: now.wall) }

@@ -3,7 +3,7 @@ import RelayEngine
 import RelayStore
 import Telemetry
 
-/// Canaries: the users whom a bump names are sent to before all others.
+/// Canaries: the users whom a bump names get their pushes before all others.
 extension Dispatcher {
     /// Notes that the canary is done. Nothing follows until a person releases it.
     mutating func endCanary(of run: CampaignRun, at now: Timestamp) throws {

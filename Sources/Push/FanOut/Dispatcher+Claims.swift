@@ -8,7 +8,7 @@ import Telemetry
 extension Dispatcher {
     /// How often this relay looks for campaigns that other relays have left, even without a notification.
     static let fleetInterval = Duration.seconds(2)
-    /// How much later a free campaign is claimed for each that this relay sends.
+    /// The delay before a free campaign is claimed, for each campaign that this relay sends already.
     private static let claimDelay = Duration.milliseconds(20)
 
     /// Whether this relay still owns the campaigns that it has claimed, as far as it can know.
@@ -49,7 +49,7 @@ extension Dispatcher {
         }
         claimsDue[record.key] = nil
         if let project, !store.membership.isAlone, !runs.values.contains(where: { $0.sends(for: project) }) {
-            // Another relay may have sent for it since this one did.
+            // Another relay may have sent for the project since this one did.
             quotas[project] = nil
         }
         running.insert(record.key)

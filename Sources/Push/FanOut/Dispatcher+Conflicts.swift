@@ -15,14 +15,14 @@ extension Dispatcher {
             } catch let error as StoreError where error.code == .conflict {
                 if let settled = batch.settled { try recordRest(of: batch, settled, of: run, at: now.wall) }
             }
-            // At once: where the store fails at a later one, this one must not be recorded again.
+            // Removed at once: if the store fails at a later batch, this one must not be recorded again.
             answered.removeAll { $0 === batch }
             recorded(batch, at: now)
         }
     }
 
-    /// The campaign belongs to another relay, or was pruned, or the store was set back to an earlier moment: this run ends, and
-    /// the answers that came back are not recorded.
+    /// Ends the run of a campaign that belongs to another relay, was pruned, or is in a store that was set back to an
+    /// earlier moment. The answers that came back are not recorded.
     mutating func giveUp(_ batches: [Batch], of run: CampaignRun) {
         let rows = batches.compactMap(\.settled).flatMap(\.rows)
         if !rows.isEmpty {
@@ -41,8 +41,8 @@ extension Dispatcher {
     /// Records the rows of devices that still exist. The cursor moves over the others all the same, and they leave the audience
     /// when their shard is done, as if they had gone before their turn.
     ///
-    /// Where even that is a conflict, the campaign is suspended: its outcomes would be lost, and its pushes go out again, for as
-    /// long as it goes on.
+    /// Where even that is a conflict, the campaign is suspended: its outcomes would be lost, and its pushes sent again,
+    /// for as long as it went on.
     private mutating func recordRest(
         of batch: Batch, _ settled: LedgerCommit, of run: CampaignRun, at now: Timestamp
     ) throws {
@@ -64,7 +64,7 @@ extension Dispatcher {
                     "StoreConflict: \(error). `upgrade-relay store check` may know why. "
                         + "Resumed, the campaign sends again what was on its way"))
             callBack(run)
-            // First: the batch is read again when the campaign goes on.
+            // The suspension is written before the outcomes are dropped: the batch is read again when the campaign goes on.
             try writeSuspensions()
             batch.settled = nil
             report("outcomes that the store cannot take are given up", run, settled) { _ in true }
@@ -86,7 +86,7 @@ extension Dispatcher {
 }
 
 extension LedgerRow {
-    /// Whether a push was sent to it.
+    /// Whether a push was sent to the row's device.
     fileprivate var isOfPush: Bool { attempts > 0 && state != .filtered }
 }
 

@@ -10,7 +10,7 @@ import WireFormat
 extension Dispatcher {
     /// Lets campaigns fall asleep and wake.
     ///
-    /// - Returns: how long until that changes for one of them by itself.
+    /// - Returns: how long until the next of them falls asleep or wakes by itself.
     mutating func lookAtHours() -> Duration {
         var pause = Duration.seconds(3600)
         for run in runsInOrder where run.route.hours != nil && run.lifecycle.isSending {

@@ -32,7 +32,7 @@ extension Dispatcher {
         let judgement = service.machine.answered(
             settlement.report, campaign: run.record.key.row, nextTag: nextTag, at: now,
             random: random.unit())
-        // A pause of either credential keeps its tokens from being tried there, and so do the app's hours.
+        // A pause of either credential, or the app's hours, may have kept bad tokens from their second try.
         let pauseEnds = [settlement.pause?.until, run.hours.sleepsUntil] + judges.map(pauseEnd(at:))
         let deniedUntil = batch.isDeniedSecondTries ? pauseEnds.compactMap(\.self).max() ?? now.wall : nil
         weigh(judgement.trust, &settlement, batch, of: run, service, deniedUntil: deniedUntil, at: now)
@@ -69,7 +69,7 @@ extension Dispatcher {
             ])
     }
 
-    /// Why nothing can be sent to a service, before anything was.
+    /// The reason why nothing can be sent to a service, by an error from before the first push.
     func reason(for error: any Error, _ service: PushService, _ run: CampaignRun) -> String {
         guard let error = error as? UnusableCredential else { return "\(error)" }
         return service.provider.explain(
@@ -144,8 +144,8 @@ extension Dispatcher {
     }
 
     /// Sends nothing to this server with its credential before `time`, for any campaign (PROTOCOLS 1.6,
-    /// TooManyProviderTokenUpdates): another token would only make it worse. If a second server wants a pause too, none gets a
-    /// push.
+    /// TooManyProviderTokenUpdates): another token would only make it worse. If a second server asks for a pause before
+    /// the first one's ends, no server gets a push.
     private mutating func pauseCredential(of service: PushService, until time: Timestamp, at now: Timestamp) {
         service.provider.pauseCredential(until: time, by: service.server, at: now)
         for run in runsInOrder {

@@ -47,7 +47,7 @@ extension Dispatcher {
         }
     }
 
-    /// The name of the fault for this cause; nil where it is no fault, or is kept under its name elsewhere.
+    /// The name of the fault for this cause; nil where it is no fault, or is recorded elsewhere under its own name.
     private static func part(of cause: SendingWait.Cause) -> String? {
         switch cause {
         case .keyPause: "pause"
@@ -57,12 +57,12 @@ extension Dispatcher {
         }
     }
 
-    /// Why nothing is sent to the service, the gravest first; empty where it is.
+    /// The reasons why nothing is sent to the service, the gravest first; empty while pushes are sent.
     func waits(of service: PushService, at now: Moment) -> [SendingWait] {
         func wait(_ cause: SendingWait.Cause, _ text: String?) -> SendingWait? {
             text.map { SendingWait(cause: cause, text: $0) }
         }
-        // True nearly always, so that no fault is looked up by name.
+        // Nearly always there is no trouble, and then no fault is looked up by name.
         guard service.machine.isInTrouble || service.quota != nil || !faults.texts.isEmpty else { return [] }
         return [
             wait(.keyPause, service.machine.pause.map { pauseText($0, service) }),

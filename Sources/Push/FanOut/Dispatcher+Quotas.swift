@@ -21,7 +21,7 @@ extension Dispatcher {
         return paced.pushes < allowed.pushes ? paced : allowed
     }
 
-    /// The project's quota as this relay begins with it: pauses that another relay noted hold.
+    /// The project's quota when this relay begins to use it: pauses that another relay noted still hold.
     private func takeUpQuota(_ limit: QuotaLimit) -> ProjectQuota {
         guard !store.membership.isAlone else { return ProjectQuota(perMinute: perMinute(of: limit), at: now.tick) }
         // A store that cannot be read just now has its own fault; the next answers show the quota.
@@ -29,7 +29,7 @@ extension Dispatcher {
         return ProjectQuota(perMinute: perMinute(of: limit), isShared: true, pauses: known, at: now)
     }
 
-    /// Whether the pushes that it sends next decide about the service.
+    /// Whether the service's next pushes probe the project's quota.
     func isProbing(_ service: PushService) -> Bool {
         service.quota.flatMap { quotas[$0.project]?.isProbing(service.name) } ?? false
     }
@@ -54,7 +54,7 @@ extension Dispatcher {
             ?? limit.perMinute
     }
 
-    /// Routes have changed.
+    /// Applies changed routes to the quotas.
     mutating func changeQuotas(at now: MonotonicTime) {
         for route in routes.values {
             for limit in route.quotas {
@@ -109,7 +109,7 @@ extension Dispatcher {
         }
     }
 
-    /// Why the service waits for its quota, or for a campaign's first minute to begin; nil where it does not.
+    /// The wait of a service for its quota, or for the moment at which a campaign may begin; nil: none.
     func quotaWait(_ service: PushService, at now: Moment) -> SendingWait? {
         guard let limit = service.quota else { return nil }
         if let opening = service.machine.opening(at: now) {
@@ -128,12 +128,12 @@ extension Dispatcher {
 
     // MARK: Ending waits at once
 
-    /// Ends the waits of apps whose operator does not want to wait: a few pushes find out how their services are.
+    /// Ends the waits of apps whose operator does not want to wait: a few pushes probe their services.
     mutating func endWaits() {
         guard !impatient.isEmpty else { return }
         let now = now
         for run in runsInOrder where impatient.contains(run.record.app) && run.lifecycle.isSending {
-            // A service that refused the credential is tried as at the campaign's begin.
+            // A service that refused the credential is tried as at the start of the campaign.
             guard run.services.contains(where: { $0.machine.stopReason != nil }) else { continue }
             rerouted.insert(run.record.key)
             halt(run)
@@ -145,7 +145,7 @@ extension Dispatcher {
             if let limit = service.quota { quotas[limit.project]?.probeAtOnce(service.name, at: now.tick) }
             if service.machine.isInOutage { noteOutage(of: service, until: now.wall) }
             if service.machine.connectionFault != nil {
-                // The pool that follows dials at once.
+                // The next pool dials at once.
                 service.connections.close()
                 owners = owners.filter { $0.value.service !== service || $0.value.isForSecondTries }
             }
@@ -178,7 +178,7 @@ extension Dispatcher {
 
     /// Checks the credential before anything is read for the service.
     ///
-    /// - Returns: how long until the credential is asked for again, where there is none; nil where there is.
+    /// - Returns: how long until a missing credential is asked for again; nil where there is one.
     /// - Throws: a fault that an operator has to put right.
     mutating func waitForCredential(
         of service: PushService, _ run: CampaignRun
@@ -207,7 +207,7 @@ extension Dispatcher {
 
     func credentialText(_ service: PushService) -> String? { faults.text(credentialPart(service)) }
 
-    /// Nothing is sent there now, so the credential's state is unknown.
+    /// Clears the fault: nothing is sent to the service now, so the credential's state is unknown.
     mutating func forgetCredentialFault(of service: PushService) {
         _ = faults.clear(credentialPart(service))
     }

@@ -3,7 +3,7 @@ import RelayEngine
 import RelayStore
 import Telemetry
 
-/// The configuration was read anew.
+/// The effects of a configuration that was read anew.
 extension Dispatcher {
     /// Notes what the reload changes. An app whose route stays as it was notices nothing.
     mutating func reroute(_ routes: [AppRoute]) {
@@ -17,13 +17,13 @@ extension Dispatcher {
             rerouted.insert(run.record.key)
             halt(run)
         }
-        // A reload that undoes the one before exchanges no route: the runs that the earlier one halted begin anew.
+        // A reload that undoes the previous one exchanges no route: the runs that the previous one halted begin anew.
         if !waiting.subtracting(newRoutes.keys).isEmpty { lookAtOnce() }
     }
 
-    /// Exchanges an app's route once all pushes that left by the old one are recorded. If the new route leads elsewhere or has
-    /// another credential, its connections go too: a new key, or a topic that the old key family did not have, needs new ones
-    /// (PROTOCOLS 1.4).
+    /// Exchanges an app's route once all pushes that left by the old one are recorded. If the new route leads elsewhere
+    /// or has another credential, the old connections are closed, too: a new key, or a topic that the old key family
+    /// did not have, needs new ones (PROTOCOLS 1.4).
     mutating func takeNewRoutes() {
         guard !newRoutes.isEmpty else { return }
         let now = now
@@ -51,8 +51,8 @@ extension Dispatcher {
         }
     }
 
-    /// Lets campaigns go on that were suspended for a cause that the reload has changed. If it did not help, the probe at their
-    /// beginning finds out.
+    /// Resumes campaigns that were suspended for a cause that the reload has changed. If the change did not help, the
+    /// probe at their beginning shows it.
     private func endCauses(of app: AppKey, _ old: AppRoute, _ route: AppRoute, at now: Timestamp) throws {
         let causes: Set<SuspensionCause> = old.reaches(as: route) ? [.payload] : [.payload, .credential, .topic]
         for record in try store.openCampaigns() where record.app == app && record.state != .running {

@@ -8,13 +8,13 @@ import WireFormat
 /// Campaigns that are sent again to some of their devices: reminders begin here, and devices that are sent to again, by a
 /// reminder or an operator, are put in line here.
 extension Dispatcher {
-    /// Devices in line at a time: enough to keep the connections busy while the next ones are found, and so few that they
-    /// are counted as cancelled in a moment where the campaign is superseded.
+    /// The most devices in line at a time: enough to keep the connections busy while the next ones are found, and few
+    /// enough to be counted as cancelled quickly if the campaign is superseded.
     private static let mostInLine: Int64 = 20_000
-    /// How often due reminders are looked for; they come hours apart.
+    /// The interval at which due reminders are looked for; they come hours apart.
     private static let reminderInterval = Duration.seconds(10)
 
-    /// Opens again the campaigns whose reminder is due.
+    /// Reopens the campaigns whose reminder is due.
     ///
     /// - Returns: whether there was one.
     mutating func beginReminders(at now: Moment) -> Bool {

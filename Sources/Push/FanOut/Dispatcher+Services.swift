@@ -6,7 +6,7 @@ import RelayStore
 import Telemetry
 import WireFormat
 
-/// Push services: made when they are needed, and how their troubles are reported.
+/// Push services: how they are made when needed, and how their troubles are reported.
 extension Dispatcher {
     mutating func service(
         _ app: AppKey, _ channel: Channel, _ route: AppRoute, _ track: PushService.Track = .everybody
@@ -30,8 +30,8 @@ extension Dispatcher {
     /// The name of an outage among the faults.
     func outagePart(_ service: PushService) -> String { service.key.part("outage") }
 
-    /// The names of a service in the log. Campaigns that are sent side by side have services of their own: the campaign says which of these it
-    /// is, while one is sent by it.
+    /// The fields that name a service in the log. Campaigns that are sent side by side have services of their own, so
+    /// the campaign that the service sends, if any, is one of the fields.
     func names(of service: PushService) -> Log.Fields {
         let run = runs.values.first { run in
             run.services.contains { $0 === service } && service.machine.progress(of: run.record.key.row) != nil
@@ -120,7 +120,7 @@ extension Dispatcher {
             (service.machine.isInOutage || service.machine.connectionFault != nil) && !isUsed(service)
         }
         for service in troubled.sorted(by: { $0.key < $1.key }) { forgetTroubles(of: service, isReported: true) }
-        // A block is not made twice: its services have nothing more to send.
+        // The campaign of a blocked version uses its services alone: once it is over, they have nothing more to send.
         for service in servicesInOrder where service.key.track.isOfOneCampaign && !isUsed(service) { close(service) }
     }
 
@@ -135,7 +135,7 @@ extension Dispatcher {
 
     // MARK: The other environment
 
-    /// Sends the tokens that a service called bad to the app's other one, if the app's route has that.
+    /// Sends pushes for tokens that a service called bad to the app's other environment, if the app's route tries that.
     ///
     /// - Returns: whether the batch is on its way again.
     mutating func sendSecondTries(_ batch: Batch) -> Bool {
@@ -182,7 +182,7 @@ extension Dispatcher {
         self.service(run.record.app, service.key.channel.other, run.route, run.track)
     }
 
-    /// Until when a service wants no push with its credential; nil: it wants no pause now.
+    /// The end of the pause that a service asks for with its credential; nil: none now.
     func pauseEnd(at service: PushService) -> Timestamp? {
         service.provider.credentialPause(at: service.server, now: now.wall)?.until
     }
@@ -209,8 +209,8 @@ extension Dispatcher {
             ])
     }
 
-    /// Makes no second tries there for a while, and the first answers stand: no push waits for a server that is only asked to
-    /// make sure.
+    /// Makes no second tries at the service for a while, and the first answers stand: no push waits for a server that
+    /// is only asked as a check.
     mutating func restSecondTries(at service: PushService, for time: Duration, _ reason: String) {
         if service.secondTriesRestUntil == nil {
             log(

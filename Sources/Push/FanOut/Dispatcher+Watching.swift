@@ -64,7 +64,7 @@ extension Dispatcher {
         }
     }
 
-    /// Forgets a campaign of which nothing is on its way.
+    /// Forgets a campaign that has no push on its way.
     mutating func forget(_ run: CampaignRun) {
         for service in run.services { service.machine.forget(campaign: run.record.key.row) }
         runs[run.record.key] = nil
@@ -78,7 +78,8 @@ extension Dispatcher {
         nextLook = now.tick
     }
 
-    /// Notes that one app's part of the store cannot be read or written: the look goes on with the others, and comes back to it.
+    /// Notes that one app's part of the store cannot be read or written: the look goes on with the other apps, and the
+    /// next one tries this app again.
     mutating func noteRefusal(for app: AppKey, _ error: any Error) {
         refusedApps.insert(app)
         _ = faults.set(app.faultPart, "\(error)")
@@ -88,7 +89,7 @@ extension Dispatcher {
             [("app", app.app), ("platform", app.platform.rawValue), ("error", "\(error)")])
     }
 
-    /// Ends the look, and logs the apps that the store refuses for no longer.
+    /// Ends the look, and logs the apps for which the store no longer refuses.
     ///
     /// - Returns: whether the store refused for an app.
     private mutating func endRefusals() -> Bool {
@@ -124,7 +125,7 @@ extension Dispatcher {
                 let decision = try store.reconcile(record.app, in: surroundings(record.app, route.draft, now))
                 hasChanged = hasChanged || decision.hasChanged
                 if let campaign = decision.campaign {
-                    // A version that was stored before it had a campaign, because the app could not be pushed to.
+                    // The version was stored earlier without a campaign, because the app could not be pushed to then.
                     log(
                         .notice, "a campaign begins",
                         [
@@ -145,8 +146,8 @@ extension Dispatcher {
                 noteRefusal(for: record.app, error)
             }
         }
-        // Requirements that began without a gate, or have reached their moment, are in force since this look: the other channels
-        // now learn of them.
+        // Requirements that began without a gate, or have reached their moment, are in force since this look: the other
+        // channels, such as the check at login, need them now.
         if hasChanged { onVersions(try store.versions()) }
     }
 
@@ -192,8 +193,8 @@ extension Dispatcher {
         _ record: CampaignRecord, _ lease: RunLease, _ lifecycle: CampaignLifecycle, _ route: AppRoute, at now: Moment
     ) throws {
         do {
-            // Telephones may have 64 characters, but six bytes for each are never needed; the pushes that are too long after all
-            // are refused one by one.
+            // No room is kept for the telephone: real ones are short, though 64 characters of six bytes each are
+            // allowed. A push that is too long after all is refused by itself.
             try route.check(route.payload(of: record), longestTelephone: 0)
         } catch {
             return try suspend(
@@ -211,8 +212,8 @@ extension Dispatcher {
         }
         var lease = lease
         try recallRefusals(of: record, by: &lease, at: now.wall)
-        // The campaign takes services that no other campaign of the app sends by. One that was for some users alone may now be
-        // for everybody, and keeps the services that it began with.
+        // The campaign takes services that no other campaign of the app uses. A campaign that began for some users
+        // alone may be for everybody since, and keeps the services that it began with.
         let taken = Set(runs.values.filter { $0.record.app == record.app && $0.lifecycle.isSending }.map(\.track))
         let isStaged = record.isStaged ? !taken.contains(.staged) : taken.contains(.everybody)
         let earlier = try store.answers(of: record.app, before: record.key, campaigns: 100)
@@ -249,13 +250,13 @@ extension Dispatcher {
             at: now)
     }
 
-    /// The campaign sends to this service, too.
+    /// Makes the campaign send to the service of this channel, too.
     mutating func begin(
         _ run: CampaignRun, at channel: Channel, keepsRamp: Bool, _ now: Moment
     ) throws {
         let nextRetry = try store.nextRetry(run.record.key, channel: channel)
         let service = service(run.record.app, channel, run.route, run.track)
-        // A restart or a reload proves no more for the service than a newer campaign does.
+        // Doubts about tokens outlive a restart, a reload and a newer campaign, which prove nothing for the service.
         for one in services(judging: service, for: run) {
             try one.tokens.begin { try store.tokenDoubts(of: run.record.app, channel: one.key.channel) }
         }
@@ -285,8 +286,8 @@ extension Dispatcher {
         }
     }
 
-    /// Writes into the store why campaigns are suspended: before their batches are recorded, so that a crash in between
-    /// leaves those unrecorded rather than going on with a bad credential.
+    /// Writes into the store why campaigns are suspended, before their batches are recorded: after a crash in between,
+    /// the batches are unrecorded, and the campaign does not go on with a bad credential.
     mutating func writeSuspensions() throws {
         for run in runsInOrder {
             guard let suspension = run.lifecycle.suspension else { continue }
@@ -317,8 +318,8 @@ extension Dispatcher {
     }
 
     /// Puts pushes back in line that were recorded as refused before a restart, a reload or a pause, if the service has taken
-    /// nothing of the campaign yet: that run's breaker had not judged, so the credential may have been at fault, and may have
-    /// been repaired since. They go out again, fewer than a breaker's sample, and are judged with those that follow.
+    /// nothing of the campaign yet: the earlier run's breaker had not judged, so the credential may have been at fault, and
+    /// may have been repaired since. They go out again, fewer than a breaker's sample, and are judged with those that follow.
     private func recallRefusals(of record: CampaignRecord, by lease: inout RunLease, at now: Timestamp) throws {
         guard record.figures.counts.rejected > 0, !record.figures.counts.proveCredential else { return }
         let refused = try store.deliveries(of: record.key, DeliveryFilter(state: .rejected), after: 0, limit: 1000)

@@ -37,13 +37,13 @@ extension Dispatcher {
             halt(run)
         case .begin:
             try store.beginNextWave(record.key, at: now.wall)
-            // It may have superseded older campaigns: this process's own writes do not move the store's change mark.
+            // The wave may have superseded older campaigns, but this process's own writes do not move the store's change mark.
             lookAtOnce()
             guard let begun = try store.campaign(record.key), let wave = begun.figures.waves.current else {
                 return halt(run)
             }
             run.take(begun)
-            // The other channels force its users from now on, too.
+            // The other channels, such as the check at login, require the update of the wave's users from now on, too.
             onVersions(try store.versions())
             run.lifecycle.waveBegan(hasMore: begun.figures.waves.next != nil, expiresAt: begun.facts.expiresAt)
             for service in run.services { service.machine.waveBegan() }

@@ -18,7 +18,7 @@ package struct Dispatcher {
     let clock: BelievedTime
     /// The time of the last turn, to see whether the clock was set back since.
     private var lastTurn: Moment?
-    /// The membership's term, in which all that this relay owns was claimed; nil: it may not send.
+    /// The membership's term in which this relay claimed all its campaigns; nil: it may not send.
     var term: Int64? { didSet { board.write { [term] in $0.term = term } } }
     let random: RandomSource
     let surroundings: FanOut.Surroundings
@@ -41,7 +41,7 @@ package struct Dispatcher {
     /// Batches on their way, by tag.
     var batchesOut: [Int: Batch] = [:]
     var nextTag = 0
-    /// Batches with memory that is free for the next.
+    /// Unused batches, kept for their memory.
     private var spare: [Batch] = []
     /// Answered and not yet recorded.
     var answered: [Batch] = []
@@ -49,15 +49,15 @@ package struct Dispatcher {
     var faults = FaultLog()
     /// The outcomes of each app's pushes; grows with the apps that are configured.
     var tallies: [AppKey: PushTally] = [:]
-    /// Apps whose operator does not want to wait.
+    /// Apps whose operator does not want to wait for their services (`endWaits`).
     var impatient: Set<AppKey> = []
     /// Campaigns that are begun again, by a reload or a person: their ramp goes on where it was.
     var rerouted: Set<CampaignKey> = []
-    /// Routes that take over once nothing of their apps is on its way; nil: the app goes.
+    /// Routes that are taken over once no push of their apps is on its way; nil: the app is removed.
     var newRoutes: [AppKey: AppRoute?] = [:]
     /// When the store was last looked at with success.
     var lastLook: Timestamp?
-    /// Apps whose part of the store refuses: at this look so far, and at the one before.
+    /// Apps for which the store refuses: `refusedApps` at this look so far, `knownRefused` at the previous one.
     var refusedApps: Set<AppKey> = []
     var knownRefused: Set<AppKey> = []
     /// Apps with a stored version and without a route: each is reported once.
@@ -124,11 +124,11 @@ package struct Dispatcher {
     var runsInOrder: [CampaignRun] { runs.values.sorted { $0.record.key < $1.record.key } }
     var servicesInOrder: [PushService] { services.values.sorted { $0.key < $1.key } }
 
-    /// No campaign begins or goes on: the daemon stops.
+    /// Whether the daemon stops: no campaign begins or goes on.
     var isStopping: Bool { stopBy != nil }
 
-    /// Whether answers have come back that are not in the store yet. A batch of which nothing was sent has none: its devices are
-    /// read again.
+    /// Whether answers have come back that are not in the store yet. A batch that was not sent has none: its devices
+    /// are read again.
     package var hasUnrecorded: Bool { answered.contains { !$0.isUntouched } }
 
     /// Whether the fan-out was asked to stop, and all that was on its way is recorded or the time for it is over.
@@ -186,9 +186,9 @@ package struct Dispatcher {
         }
     }
 
-    /// After the clock was set back, retries that it had deferred would wait until it is that late again: campaigns begin anew,
-    /// and bring forward what the store has deferred. Batches that the store has not taken yet are brought forward here, since
-    /// their times are by the old clock.
+    /// After the clock was set back, retries deferred by the old clock would wait too long: campaigns begin anew, which
+    /// brings their retries in the store forward. Batches that the store has not taken yet are brought forward here,
+    /// since their times are by the old clock.
     private mutating func noticeClock() {
         let now = now
         if let lastTurn, now.wall < lastTurn.wall(at: now.tick) - BelievedClock.tolerance {
@@ -202,7 +202,7 @@ package struct Dispatcher {
         lastTurn = now
     }
 
-    /// Stops the lanes and records the batches that they hand back: the last act.
+    /// Stops the lanes and records the batches that they hand back. Called last of all.
     package mutating func shutDown(_ rest: () -> [FanOut.Event]) {
         let time = stopBy.map { $0 - now.tick } ?? .zero
         for lane in lanes.lanes { lane.stop(deadline: time) }
@@ -218,8 +218,8 @@ package struct Dispatcher {
         giveBackRuns()
     }
 
-    /// How long until something is due, apart from the machines' own times. Ticks are counted on a clock that never goes back, so
-    /// that a wall clock that is set right does not stop the watcher; only retries are due by the wall.
+    /// How long until something is due, apart from the machines' own times. Ticks are counted on a clock that never goes
+    /// back, so that a wall clock that is set right does not stop the watcher; only retries are due by the wall clock.
     private mutating func pause() -> Duration {
         let tick = now.tick
         // No look happens while stopping, so `nextLook` stays in the past: returning batches wake the thread.
@@ -228,7 +228,7 @@ package struct Dispatcher {
         if let stopBy { wake = min(wake, stopBy) }
         if term != nil, let doubt = store.membership.untilDoubt { wake = min(wake, tick + doubt) }
         if let wait = gate.wait(at: tick) { return min(wake - tick, wait) }
-        // Batches that were filtered as a whole since the gate was asked, or left for the next turn.
+        // No wait for batches that were filtered as a whole since the gate was asked, or were left for the next turn.
         return !answered.isEmpty && !storeRests ? .zero : wake - tick
     }
 
@@ -244,7 +244,7 @@ package struct Dispatcher {
 
     // MARK: The store
 
-    /// Nothing is sent that cannot be recorded: after a refusal nothing is read for a while.
+    /// Whether nothing is read for a while after the store refused: a push must not be sent that cannot be recorded.
     var storeRests: Bool { storeRestsUntil.map { now.tick < $0 } ?? false }
 
     /// Notes that the store refused something that sending needs. Reported when it begins and when its kind changes, not at each

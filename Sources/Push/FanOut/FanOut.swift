@@ -9,8 +9,8 @@ import Threading
 
 /// The fan-out: watches the store for requirements that have risen and sends their pushes.
 ///
-/// One thread dispatches (`Dispatcher`): it reads, filters, builds and records, batch by batch; K lanes send. This object is
-/// the door to it, usable from any thread.
+/// One thread dispatches (`Dispatcher`): it reads, filters, builds and records, batch by batch; K lanes send. This
+/// object is its interface and may be used from any thread.
 package final class FanOut: Sendable {
     package struct Configuration: Sendable {
         /// Threads that send. Default 1: on two cores the dispatcher has the other.
@@ -18,7 +18,7 @@ package final class FanOut: Sendable {
         package var limits = BatchLimits()
         /// Devices per shard at most; smaller audiences get smaller shards. Default 50,000.
         package var largestShard = 50_000
-        /// How often the store is asked whether something changed. Default 200 ms.
+        /// The interval at which the store is asked whether something changed. Default 200 ms.
         package var watchInterval = Duration.milliseconds(200)
         /// How long the ids of answered webhooks are kept: as long as a sender may deliver one again by hand. Default 90 days.
         package var webhookMemory = Duration.seconds(90 * 86_400)
@@ -27,7 +27,7 @@ package final class FanOut: Sendable {
         /// How long batches that are filtered as a whole, and so are ready as soon as they are read, are recorded one after another
         /// before events are looked at. Default 50 ms.
         package var recordingTurn = Duration.milliseconds(50)
-        /// How long until the first probe of a service that answers 5xx to nearly everything, and at most. Default 10 s to 5 min.
+        /// The wait for a probe of a service that answers 5xx to nearly everything: at first and at most. Default 10 s to 5 min.
         package var outageProbes = OutageHold.intervals
 
         package init() {}
@@ -38,7 +38,7 @@ package final class FanOut: Sendable {
         package var figures: [CampaignKey: RunFigures] = [:]
         package var faults: [String: String] = [:]
         package var work = FanOutFigures()
-        /// `Membership.term` as the dispatcher knows it: the batches that the lanes have were claimed in it.
+        /// `Membership.term` as the dispatcher knows it: the campaigns of the lanes' batches were claimed in it.
         package var term: Int64?
     }
 
@@ -49,7 +49,7 @@ package final class FanOut: Sendable {
         case pool(PoolID, lane: Int, PoolCondition)
         /// The number of requests that the pool now carries at once.
         case width(PoolID, lane: Int, streams: Int)
-        /// A person does not want to wait until the app's push services are ready again.
+        /// An operator does not want to wait until the app's push services are ready again.
         case probe(AppKey)
         /// Another relay may have stored a token or a pause of a key.
         case credentials
@@ -71,7 +71,7 @@ package final class FanOut: Sendable {
     /// One for each lane.
     package let lanePulses: [Pulse]
     private let lanes: [Lane]
-    /// Its thread starts with the first provider that wants it.
+    /// Its thread starts with the first batch of a provider that needs it.
     private let curlLane: CurlLane
     private let mailbox: Mailbox<Event>
     private let board = Board.Shared()
@@ -93,7 +93,7 @@ package final class FanOut: Sendable {
         onVersions: @escaping @Sendable ([VersionRecord]) -> Void = { _ in }
     ) throws {
         let mailbox = try Mailbox<Event>()
-        // The dispatcher may be waiting for the store when its lease runs out.
+        // The lanes check the lease themselves, since the dispatcher may be waiting for the store when it runs out.
         let (membership, shared) = (store.membership, board)
         let lanes = try (0..<max(1, configuration.lanes)).map { number in
             try Lane(name: "lane-\(number)") { shared.mayBegin(membership) }
@@ -134,7 +134,7 @@ package final class FanOut: Sendable {
         mailbox.post(.poke)
     }
 
-    /// Ends the waits of the app's push services: for a quota, an outage, a pause of the key. A few pushes find out how they are.
+    /// Ends the waits of the app's push services: for a quota, an outage, a pause of the key. A few pushes probe them.
     package func probe(_ app: AppKey) {
         mailbox.post(.probe(app))
     }
@@ -144,8 +144,8 @@ package final class FanOut: Sendable {
         mailbox.post(.credentials)
     }
 
-    /// Goes on with these routes. An app whose route stays the same notices nothing; another goes on once its pushes in flight
-    /// have answers, over new connections if they lead elsewhere or the credential is another.
+    /// Takes over these routes. An app whose route stays the same is not affected; any other goes on once its pushes in
+    /// flight have answers, over new connections if the server or the credential has changed.
     package func reroute(_ routes: [AppRoute]) {
         mailbox.post(.reroute(routes))
     }
@@ -184,7 +184,7 @@ package final class FanOut: Sendable {
     package func stop(within deadline: Duration) {
         askToStop(within: deadline)
         finished.wait()
-        // For another caller that waits.
+        // Lets another caller that waits return, too.
         finished.signal()
     }
 }

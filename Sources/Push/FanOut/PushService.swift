@@ -14,7 +14,7 @@ final class JudgedTokens {
     /// The answers in the store, with the commits that are on their way there; nil: the store was not read yet.
     private var stored: [TokenDoubt.Kind: JudgedAnswers]?
 
-    /// Goes on where the last run of the process ended.
+    /// Takes up the answers that the store has from earlier, once.
     func begin(_ read: () throws -> [TokenDoubt]) rethrows {
         guard stored == nil else { return }
         let known = Dictionary(uniqueKeysWithValues: try read().map { ($0.kind, $0.judged) })
@@ -23,7 +23,7 @@ final class JudgedTokens {
         if let other = known[.moved] { moved = UnregisteredWindow(other) }
     }
 
-    /// The answers that differ from the store's; it counts as having them from then on.
+    /// The answers that differ from the stored ones. They count as stored from then on.
     func changes(at channel: Channel) -> [TokenDoubt] {
         guard let known = stored else { return [] }
         let now: [(TokenDoubt.Kind, JudgedAnswers)] = [(.dead, unregistered.memory), (.moved, moved.memory)]
@@ -42,7 +42,7 @@ final class PushService {
         case everybody
         /// For some users alone.
         case staged
-        /// A block, by its requirement.
+        /// For a blocked version, by its requirement.
         case block(Int64)
 
         /// Whether no later campaign uses it.
@@ -81,12 +81,12 @@ final class PushService {
     let connections: ServiceConnections
     /// The number of pushes that fill its connections.
     var pushesAtOnce: Int { connections.streams * provider.pushesPerRequest }
-    /// Tokens that the app's other service called bad go over connections of their own: where these cannot be made, the
-    /// pushes that belong here must not come back with them.
+    /// The connections for tokens that the app's other service called bad: where these cannot be made, the service's
+    /// own pushes must not be handed back, too.
     let secondTryConnections: ServiceConnections
-    /// One for all campaigns of the app in the channel.
+    /// Shared by all campaigns of the app in the channel.
     let tokens: JudgedTokens
-    /// Until when no second tries are made here.
+    /// The time until which no second tries are made here; nil: they are made.
     var secondTriesRestUntil: MonotonicTime?
     /// The service's answer in its outage, such as "503 ServiceUnavailable".
     var outageText = ""
@@ -144,7 +144,7 @@ final class PushService {
         run.route.place(configuration.origin.description, campaign: run.record.id, at: clock())
     }
 
-    /// Moves the devices to the app's other environment, unless they have registered since.
+    /// The corrections that move the pushes' devices to the app's other environment, unless they have registered since.
     func corrections(of pushes: [Settlement.Push]) -> [EnvironmentCorrection] {
         pushes.map {
             EnvironmentCorrection(

@@ -9,7 +9,7 @@ package struct PushTally: Sendable, Equatable {
     package private(set) var expired = 0
     /// Final refusals by reason, of a known and bounded set.
     package private(set) var rejectedBy: [String: Int] = [:]
-    /// Tries that are repeated, by cause, of the same set.
+    /// Attempts that are repeated, by reason, of the same set.
     package private(set) var retriedBy: [String: Int] = [:]
     package private(set) var filteredBy: [FilterReason: Int] = [:]
 

@@ -3,8 +3,8 @@ package import RelayEngine
 
 /// How much longer a campaign takes.
 extension RunFigures {
-    /// Seconds until all that is pending is sent and every pause between waves is over, as things go; until the next pause that
-    /// only an operator can end, if there is one. nil while nothing moves.
+    /// Seconds until everything pending is sent and every pause between waves is over, at the present rate; if there is
+    /// a pause that only an operator can end, until that pause. nil while nothing moves.
     ///
     /// Under a pace the time follows from the devices that are left and from the pace, with its ramp; where the push service is
     /// the slower one, the measured rate counts too. Retries that are not due yet are not in it.
@@ -61,7 +61,7 @@ extension RunFigures {
     /// - Parameters:
     ///   - pending: devices that nothing was sent to.
     ///   - sent: devices whose answer is awaited.
-    ///   - share: how many of the devices get a push.
+    ///   - share: the share of the devices that get a push.
     ///   - isBegun: whether the ramp is under way; else it begins with these devices.
     ///   - wave: the current one, whose duration gives the rate once it has ended.
     private func time(

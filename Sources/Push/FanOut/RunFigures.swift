@@ -14,7 +14,7 @@ package struct RunFigures: Sendable, Equatable {
     var toldLimit: Double?
     /// Why nothing moves although the campaign runs: for example, because the server cannot be reached.
     package var trouble: String?
-    /// Whether that keeps back all that is left, and not just one environment's part.
+    /// Whether `trouble` holds back every remaining push, not only those of one environment.
     package var standsStill = false
     /// When the first push is tried again, where nothing else is left.
     package var nextRetryAt: Timestamp?
@@ -50,7 +50,7 @@ package struct RunFigures: Sendable, Equatable {
         return counts
     }
 
-    /// Pushes per second. A rate measured over a moment may exceed the pace, which is kept; so the limit caps it.
+    /// Pushes per second. A rate measured over a moment may exceed a pace that is kept, so the limit caps it.
     package func rate(at now: Timestamp) -> Double { min(pushes.perSecond(at: now), rateLimit ?? .infinity) }
 
     /// Pushes a second that the app may send at this moment; nil: no limit.

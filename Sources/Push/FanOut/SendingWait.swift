@@ -5,7 +5,7 @@
 package struct SendingWait: Sendable, Equatable {
     /// The gravest first. The raw values are the metric's.
     package enum Cause: String, Sendable, CaseIterable, Comparable {
-        /// The service wants a pause from the key: 25 minutes at most.
+        /// The service asks for a pause of the key: 25 minutes at most.
         case keyPause
         /// The campaign goes on without this service, whose credential an operator has to repair.
         case stopped
@@ -17,7 +17,7 @@ package struct SendingWait: Sendable, Equatable {
         case credential
         /// 429 to many pushes: 19 minutes at most, or after `Retry-After`, 75 minutes at most.
         case quota
-        /// The service asks that no campaign begins then: 2 minutes at most.
+        /// The service asks that no campaign begins around a quarter of an hour: 2 minutes at most.
         case quarterHour
 
         package static func < (left: Cause, right: Cause) -> Bool {

@@ -6,12 +6,12 @@ package import Threading
 package struct LaneSet {
     package let lanes: [any BatchLane]
     package let receivers: [LaneReceiver]
-    /// Which of the lanes carry what.
+    /// The indices of the lanes of each transport.
     private let places: [Transport: Range<Int>]
 
     /// - Parameters:
-    ///   - lanes: those by nghttp2.
-    ///   - curl: the one by libcurl. Default none: no provider wants it.
+    ///   - lanes: the lanes by nghttp2.
+    ///   - curl: the lane by libcurl. Default none: no provider needs it.
     package init(_ lanes: [any BatchLane], curl: (any BatchLane)? = nil, mailbox: Mailbox<FanOut.Event>) {
         let all = lanes + (curl.map { [$0] } ?? [])
         self.lanes = all

@@ -4,7 +4,7 @@ import PushProviders
 import RelayEngine
 import RelayStore
 
-/// A batch's answers, as the provider reads them, into the ledger's rows.
+/// Turns a batch's answers, as the provider reads them, into the ledger's rows.
 extension Settlement {
     mutating func settle(
         _ requests: Batch.Requests, of rows: inout [LedgerRow], devices: DeviceRows, by provider: any PushProvider,
@@ -14,12 +14,12 @@ extension Settlement {
         let exceptions = provider.exceptions(in: batch, to: requests.targets, of: devices.bytes, at: now)
         taken(requests.rows.count - exceptions.count, by: batch.requestsTaken(but: exceptions))
         var next = exceptions.startIndex
-        // The rule, where a push costs no question to the batch.
+        // One push in each request is the rule; then the batch need not be asked for the pushes of a request.
         let isOneEach = batch.isOneEach
         for (request, answer) in batch.answers.enumerated() {
             let sends = Self.sends(of: answer)
             let pushes = isOneEach ? request..<request + 1 : batch.pushes(of: request)
-            // Where it took a push, the answer has shown that the service is well.
+            // An answer that took at least one push is counted above as a sign that the service is well.
             var isKnown =
                 !isOneEach && exceptions[next...].prefix { $0.push < pushes.upperBound }.count < pushes.count
             for place in pushes {
@@ -73,7 +73,7 @@ extension Settlement {
 }
 
 extension RequestBatch {
-    /// How many requests carried a push that is none of the exceptions, which ascend.
+    /// The number of requests with at least one push that is not among the exceptions, which are in ascending order.
     fileprivate func requestsTaken(but exceptions: [PushException]) -> Int {
         if isOneEach { return count - exceptions.count }
         var next = exceptions.startIndex

@@ -36,15 +36,15 @@ package struct TestPush: Sendable {
     /// Sends it and waits for the answer, for as long as dialling and an answer may take.
     package func send(clock: () -> Timestamp, random: RandomSource = .system) -> TestPushResult {
         let pool = route.service(channel).pool
-        // As in a campaign: the push's own id is made of it.
+        // As in a campaign: the push's own id is made from this id.
         let id = PushID.newCampaign(random)
         var result = TestPushResult(
             state: .failed, pushID: PushID.text(campaign: id, device: 1), server: "https://\(pool.origin.authority)")
         do {
-            // Once more where only the provider token was too old: the relay renews it without stopping a campaign.
+            // A second attempt where only the provider token was too old: in a campaign, too, the relay renews it and goes on.
             for isLast in [false, true] {
                 let now = clock()
-                // Without a version: the operator who tries this must see it, also on a phone that is current.
+                // Without a target version: the operator must see the push also on a phone whose app is up to date.
                 let payload = route.payload(message: message, downloadURL: downloadURL, target: nil, build: nil)
                 var arena: [UInt8] = []
                 let target = target(in: &arena)
@@ -144,7 +144,7 @@ package struct TestPush: Sendable {
             if case .failing(let error, _) = condition { trouble.withLock { $0 = error } }
         }
 
-        /// The lane hands every batch back: at the answer, when dialling came to nothing, or when its time is over.
+        /// The lane hands every batch back: at the answer, when dialling failed, or when its time is over.
         func wait() -> String? {
             isBack.wait()
             return trouble.withLock(\.self)

@@ -9,7 +9,8 @@ struct UnjudgedRefusals {
     private var rows: [LedgerRow] = []
     private(set) var refusals = Refusals()
 
-    /// The latest are enough for a campaign in which only now and then a push is refused for such a reason.
+    /// The number of pushes beyond which the older ones are dropped: the latest are enough for a campaign in which a
+    /// push is refused for such a reason only now and then.
     private static let limit = 5_000
 
     mutating func add(_ refusals: Refusals, _ pushes: [(LedgerRow, telephone: [UInt8])]) {

@@ -11,7 +11,7 @@ extension WaveTally {
     static func tallies(of rows: [LedgerRow], areRetries: Bool) -> [WaveTally] {
         var tallies: [WaveTally] = []
         for index in rows.indices where !rows[index].isReminder {
-            // A handful at most: a shard's batch is of one.
+            // A handful of waves at most: a shard's batch has one wave.
             let wave = Int(rows[index].wave)
             let place = tallies.firstIndex { $0.wave == wave } ?? tallies.count
             if place == tallies.count { tallies.append(WaveTally(wave: wave)) }

@@ -5,16 +5,16 @@ import Threading
 
 /// One thread that carries requests by libcurl: over HTTP/2 where the server offers it, else over HTTP/1.1.
 ///
-/// For services that take many pushes in a request, or speak no HTTP/2. A request costs some thirty times the processor time of
-/// one on a `Lane` (99 µs and 3.1 µs: `relay-bench --only carriers`). That counts where each push has a request of its own; with a
-/// thousand tokens in a request the cost of a push is 1.0 µs and 0.7 µs.
+/// For services that take many pushes in a request, or have no HTTP/2. A request costs some thirty times the processor
+/// time of one on a `Lane` (99 µs and 3.1 µs: `relay-bench --only carriers`). That counts where each push has a request
+/// of its own; with a thousand tokens in a request the cost of a push is 1.0 µs and 0.7 µs.
 ///
 /// The thread starts with the first batch. All methods may be called from any thread, also from a receiver's `finished`; only
 /// `stop` must not be called on the lane's own thread. Every batch that is submitted comes back by its pool's
 /// `receiver.finished`, exactly once: on the lane's thread, or on the caller's where the lane has stopped, or cannot start.
 ///
-/// A pool's `configuration.dialer` names the server and the way there; a client's certificate is not shown. The connections belong
-/// to the lane and not to a pool: pools that lead to one server by one way share them.
+/// A pool's `configuration.dialer` names the server and the way there; a client certificate is not presented. The
+/// connections belong to the lane and not to a pool: pools that lead to one server by one way share them.
 package final class CurlLane: Sendable {
     private struct Life {
         var thread: NativeThread?
@@ -57,10 +57,10 @@ package final class CurlLane: Sendable {
         return id
     }
 
-    /// Hands a batch over. The batch is the lane's until it comes back. Queues are not bounded here: the submitter counts.
+    /// Hands a batch over. The batch is the lane's until it comes back. Queues are not bounded here: the submitter limits them.
     package func submit(_ batch: RequestBatch, to pool: PoolID) {
         if !isRunning() {
-            // As where no connection can be made: the service is left alone for a while.
+            // As where no connection can be made: nothing is sent to the service for a while.
             pool.handBack(batch, rest: 10)
         } else if !mailbox.post(.submit(batch, pool)) {
             pool.handBack(batch)
@@ -80,10 +80,10 @@ package final class CurlLane: Sendable {
 
     package var figures: LaneFigures { board.figures }
 
-    /// Whether anything was ever handed to it.
+    /// Whether a batch was ever submitted, or the lane has stopped.
     package var hasBegun: Bool { life.withLock { $0.thread != nil || $0.isStopped } }
 
-    /// As `Lane.stop`; HTTP/1.1 knows no farewell but the connection's end.
+    /// As `Lane.stop`; HTTP/1.1 has no GOAWAY, so a connection just ends.
     package func stop(deadline: Duration) {
         let thread = life.withLock { life in
             life.isStopped = true

@@ -27,20 +27,20 @@ final class CurlLoop {
     private let mayBegin: @Sendable () -> Bool
     /// In the order in which they were added, without those that were removed and are over.
     private var pools: [CurlPool] = []
-    /// By the number that libcurl's end of a request brings.
+    /// The requests in flight, by the number that `ParallelRequests.End` reports.
     private var flights: [Int: Flight] = [:]
     private var lastNumber = 0
-    /// Takes new requests; nil until there are any.
+    /// The connections for new requests; nil until there are any.
     private var requests: ParallelRequests?
-    /// Their connections take nothing new: they are kept until the requests on them have ended.
+    /// Connections that take no new requests: they are kept until the requests on them have ended.
     private var retired: [ParallelRequests] = []
     private var stopAt: MonotonicTime?
     private var figures = LaneFigures()
     private var shownFigures = LaneFigures()
 
-    /// How often queued requests are looked at that wait for an end of a pause.
+    /// The interval at which requests that wait for the end of a pause are checked again.
     private static let tick: Duration = .milliseconds(250)
-    /// How often retired connections are looked at: libcurl waits for one set of connections at a time.
+    /// The interval at which retired connections are checked: libcurl can wait for only one set of connections at a time.
     private static let retiredTick: Duration = .milliseconds(20)
 
     init(
@@ -113,7 +113,7 @@ final class CurlLoop {
         }
     }
 
-    /// The next requests go over new connections.
+    /// Makes the next requests go over new connections.
     private func retire() {
         if let requests, requests.count > 0 { retired.append(requests) }
         requests = nil

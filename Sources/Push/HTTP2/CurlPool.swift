@@ -12,7 +12,7 @@ final class CarriedBatch {
     var next = 0
     /// Requests whose answer is still open.
     var open: Int
-    /// It was called back: a request that its connection does not conclude is not sent again.
+    /// Whether the batch was called back: then a request that its connection does not conclude is not sent again.
     var isWithdrawn = false
 
     init(_ batch: RequestBatch, at now: MonotonicTime) {
@@ -29,7 +29,7 @@ final class CarriedBatch {
 struct CarriedRequest {
     let carried: CarriedBatch
     let place: Int
-    /// Its outcome was unknown once.
+    /// Whether the request was sent once with an unknown outcome.
     var isSecond = false
 
     var sends: Int { Int(carried.batch.answers[place].sends) }
@@ -41,7 +41,7 @@ final class CurlPool {
     let configuration: PoolConfiguration
     let judge: any AnswerJudge
     let client: HTTPClient
-    /// Its back-off after failures, and the fate of requests without an answer. Connections are libcurl's.
+    /// Its back-off after failures, and the fate of requests without an answer. libcurl keeps the connections.
     private(set) var machine: PoolMachine
     /// Requests under way.
     var inFlight = 0
@@ -51,13 +51,13 @@ final class CurlPool {
     /// The batches with requests not taken yet, and the requests that go out again, before all others.
     private var waiting: [CarriedBatch] = []
     private var again: [CarriedRequest] = []
-    /// Everything of it that is not back.
+    /// All batches that have not been handed back.
     private var batches: [CarriedBatch] = []
 
-    /// A good answer has shown that the server takes requests.
+    /// Whether a good answer has shown that the server takes requests.
     private var isProven = false
     private var isHTTP2 = false
-    /// Since the last failure.
+    /// Whether a good answer has come since the last failure.
     private var hasDelivered = false
     /// Answers in a row that blame the credential.
     private var doubts = 0
@@ -160,7 +160,7 @@ final class CurlPool {
 
     // MARK: Ends
 
-    /// The server answered.
+    /// Takes the server's answer.
     ///
     /// - Returns: whether the next request must go over another connection.
     func answered(_ request: CarriedRequest, _ response: HTTPResponse, isHTTP2: Bool, at now: Int64) -> Bool {
@@ -189,15 +189,15 @@ final class CurlPool {
         return isHalted
     }
 
-    /// No answer came.
+    /// Takes a failure: no answer came.
     ///
-    /// - Parameter mayHaveLeft: whether the server may have seen it.
+    /// - Parameter mayHaveLeft: whether the server may have seen the request.
     /// - Returns: whether a request that may have left goes out again.
     func failed(
         _ request: CarriedRequest, _ error: TransportError, mayHaveLeft: Bool, at now: MonotonicTime
     ) -> Bool {
         if mayHaveLeft { count(request) }
-        // A server that takes connections and ends them without an answer is left alone, as one that cannot be reached.
+        // A server that takes connections and ends them without an answer gets a pause, like one that cannot be reached.
         if !mayHaveLeft || !hasDelivered { machine.dialFailed(at: now, random: .random(in: 0..<1)) }
         hasDelivered = false
         let fate = machine.fate(
@@ -219,7 +219,7 @@ final class CurlPool {
         return false
     }
 
-    /// The lane stops before the answer.
+    /// Concludes a request as lost, because the lane stops before its answer.
     func abandoned(_ request: CarriedRequest) {
         count(request)
         resolve(request, .lost)

@@ -48,7 +48,7 @@ extension HTTP2Connection {
     }
 
     fileprivate func data(_ bytes: UnsafeBufferPointer<UInt8>, at slot: Int) {
-        // Concluded: another request may own its place among the bodies now.
+        // The request is concluded, and another one may own its place in `bodies` now.
         guard unsafe !slots.slots[slot].isAbandoned else { return }
         if unsafe slots.slots[slot].received == 0, unsafe slots.slots[slot].status < 300 {
             unsafe slots.slots[slot].isOdd = !pool.judge.isGood(bytes.span)

@@ -115,8 +115,8 @@ extension HTTP2Connection {
         return true
     }
 
-    /// The size of the changes of the table's size at the beginning of a block: "MUST occur at the beginning of the first header
-    /// block following the change" (RFC 7541, 4.2).
+    /// The number of bytes of table size updates at the beginning of a header block: "MUST occur at the beginning of
+    /// the first header block following the change" (RFC 7541, 4.2).
     private static func tableSizeUpdates(_ block: UnsafeBufferPointer<UInt8>) -> Int {
         var end = 0
         while end < block.count, unsafe block[end] & 0xE0 == 0x20 {

@@ -6,8 +6,8 @@ import Threading
 
 /// One HTTP/2 connection on its lane's thread: libnghttp2's session between a dialled socket and the pool's queue.
 ///
-/// nghttp2 calls back into it (HTTP2Connection+Callbacks.swift) from `receive` and `flush` only. A failure inside is noted, and
-/// acted upon by the loop once the call has returned.
+/// nghttp2 calls back into it (HTTP2Connection+Callbacks.swift) from `receive` and `flush` only. A failure in a
+/// callback is noted, and the loop acts upon it once the call has returned.
 @safe
 final class HTTP2Connection {
     let token: UInt64
@@ -28,14 +28,14 @@ final class HTTP2Connection {
     var writeFailure: String?
     /// The peer's words, or nghttp2's, on what went wrong.
     var lastWords: String?
-    /// The pool's machine knows that nothing new is sent here.
+    /// Whether the connection's retirement has been counted.
     var isRetirementReported = false
-    /// Reading stopped early; OpenSSL may hold more than epoll knows of.
+    /// Whether reading stopped early: OpenSSL may hold more bytes than epoll knows of.
     private(set) var hasMoreToRead = false
-    /// The socket takes no more at present.
+    /// Whether the socket takes no more bytes at present.
     var isBlocked = false
 
-    /// Whether epoll watches the socket for writing: a note of the loop.
+    /// Whether epoll watches the socket for writing; set by the loop.
     var isWatchedForWriting = false
 
     /// One TLS record. The bytes from `outSent` to `outCount` are on their way, and must stay where they are: see
@@ -52,7 +52,8 @@ final class HTTP2Connection {
 
     /// The most bytes that an answer's body may have; a longer one is cut short. APNs' are below 100 bytes.
     let answerLimit: Int
-    /// Header fields of one answer, names and values and 32 for each (RFC 9113, 6.5.2). Endless CONTINUATION ends here.
+    /// The most bytes of one answer's header fields: names, values, and 32 for each field (RFC 9113, 6.5.2). The limit
+    /// also ends an endless CONTINUATION.
     static let headerLimit = 65536
 
     /// nil where libnghttp2 cannot make a session.
@@ -119,7 +120,8 @@ final class HTTP2Connection {
     // MARK: Requests out
 
     /// Opens streams for queued requests.
-    /// - Parameter limit: the number of requests; up to twice as many, so that the rest is never too small to be worth it.
+    /// - Parameter limit: the number of requests; up to twice as many are opened, so that the rest is never too small
+    ///   to be worth it.
     /// - Returns: whether any was opened.
     func fill(atMost limit: Int, at now: MonotonicTime) -> Bool {
         guard failure == nil, writeFailure == nil, !isBlocked else { return false }
@@ -166,8 +168,8 @@ final class HTTP2Connection {
 
     // MARK: Bytes in
 
-    /// Reads the bytes that are there and lets nghttp2 take them apart. Stops after some rounds, so that answers are followed by
-    /// new requests even if the peer never pauses.
+    /// Reads the bytes that are there and lets nghttp2 parse them. Stops after some rounds, so that answers are
+    /// followed by new requests even if the peer never pauses.
     func receive(into buffer: UnsafeMutableRawBufferPointer, at now: MonotonicTime) {
         guard failure == nil else { return }
         hasMoreToRead = false
@@ -178,7 +180,8 @@ final class HTTP2Connection {
                     fail("the server floods: \(ConnectionMachine.floodLimit) bytes without an answer")
                     return
                 }
-                // Read anew for each record: a turn may take long, and a call costs less than one of its many answers.
+                // The clock is read anew for each record: a turn may take long, and a call costs less than one of its
+                // many answers.
                 pool.turn.heardAt = MonotonicClock.now()
                 let taken = unsafe nghttp2_session_mem_recv(
                     session, buffer.baseAddress?.assumingMemoryBound(to: UInt8.self), count)

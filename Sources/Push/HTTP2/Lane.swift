@@ -58,7 +58,7 @@ package final class Lane: Sendable {
         return id
     }
 
-    /// Hands a batch over. The batch is the lane's until it comes back. Queues are not bounded here: the submitter counts.
+    /// Hands a batch over. The batch is the lane's until it comes back. Queues are not bounded here: the submitter limits them.
     package func submit(_ batch: RequestBatch, to pool: PoolID) {
         if !inbox.mailbox.post(.submit(batch, pool)) { pool.handBack(batch) }
     }
@@ -93,7 +93,7 @@ package final class Lane: Sendable {
 extension PoolID {
     /// Hands back a batch that no pool takes.
     ///
-    /// - Parameter rest: seconds until it is worth trying again; default it says nothing of that.
+    /// - Parameter rest: seconds until it is worth trying again. Default: not known.
     func handBack(_ batch: RequestBatch, rest: Int32? = nil) {
         var answer = Answer()
         answer.kind = rest != nil && batch.reportsUnreachable ? .unreachable : .unsent

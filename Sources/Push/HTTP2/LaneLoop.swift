@@ -26,7 +26,7 @@ final class LaneLoop {
     private var shownFigures = LaneFigures()
 
     private static let tick: Duration = .milliseconds(250)
-    /// The bytes that are worth a look at the whole heap, which takes some milliseconds.
+    /// The number of freed bytes that make malloc_trim(3) worth its time, which is some milliseconds.
     private static let worthATrim = 1 << 20
 
     init(inbox: LaneInbox, board: LaneBoard, pulse: Pulse, mayBegin: @escaping @Sendable () -> Bool) {
@@ -225,7 +225,7 @@ final class LaneLoop {
     }
 
     /// Reports to the pool's machine how a connection did, and to the operator the fault that hinders sending.
-    /// - Parameter inFlight: requests that it takes with it.
+    /// - Parameter inFlight: the requests on the connection when it ended.
     private func judge(
         _ connection: HTTP2Connection, _ reason: ConnectionMachine.Retirement, with inFlight: Int, at now: MonotonicTime
     ) {
@@ -234,7 +234,7 @@ final class LaneLoop {
         pool.machine.retired(
             reason, connection.machine.record, livedFor: now - connection.machine.openedAt, usable: usable,
             at: now, random: .random(in: 0..<1))
-        // An idle connection takes nothing with it, and one that was judged has answered.
+        // An idle connection ends without hindering a request, and one that ended because of an answer was reachable.
         guard pool.machine.dialPause(at: now) != nil, usable == 0, !pool.isClosing, reason != .judged,
             pool.queued + inFlight > 0
         else { return }

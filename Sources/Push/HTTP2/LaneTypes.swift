@@ -22,7 +22,7 @@ package struct PoolID: Hashable, Sendable {
 }
 
 package struct PoolConfiguration: Sendable, Equatable {
-    /// How a connection is opened. Apple ignores provider tokens on one that shows a client's certificate.
+    /// How a connection is opened. Apple ignores provider tokens on a connection with a client certificate.
     package var dialer: Dialer
     /// The settings of each connection, except for values learned from earlier ones.
     package var connection = ConnectionMachine.Settings()
@@ -81,8 +81,8 @@ package protocol AnswerJudge: Sendable {
     /// Whether the body of a 2xx, by its first piece, is a good answer's; any other is kept and judged. Called for every 2xx with
     /// a body.
     func isGood(_ body: Span<UInt8>) -> Bool
-    /// The bytes of a body that are kept at most, for an answer that is not simply good. Default 4 KiB; an answer that names many
-    /// tokens needs more.
+    /// The most bytes that are kept of the body of an answer that is not simply good. Default 4 KiB; an answer that
+    /// names many tokens needs more.
     var longestBody: Int { get }
 }
 
@@ -101,7 +101,7 @@ package enum PoolCondition: Sendable, Equatable {
     case failing(error: String, attempts: Int)
 }
 
-/// Takes batches back. Called on the lane's thread: store and return.
+/// Takes batches back. Called on the lane's thread, so each method must return quickly.
 package protocol BatchReceiver: AnyObject, Sendable {
     /// Every request of the batch has an answer.
     func finished(_ batch: RequestBatch)
@@ -123,7 +123,7 @@ package struct LaneFigures: Sendable, Equatable {
     package var connectionsRetired = 0
     /// By `ConnectionMachine.Retirement.number`.
     package var retirements = InlineArray<10, Int>(repeating: 0)
-    /// By error code; the last is every code that RFC 9113 does not know.
+    /// By error code; the last counts every code that RFC 9113 does not define.
     package var goAwayCodes = InlineArray<15, Int>(repeating: 0)
     /// From putting a request on a connection to its answer.
     package var latency = LatencyHistogram()

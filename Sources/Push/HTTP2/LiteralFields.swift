@@ -47,7 +47,7 @@ final class LiteralFields {
                 all += Self.encoded(field.name, value)
                 pieces.append(Piece(start: start, count: all.count - start, slot: -1))
             case .slot(let slot):
-                // Without a value the last byte is the value's length.
+                // Encoded without a value, a field ends with the byte of the value's length, which each request writes itself.
                 all += Self.encoded(field.name, []).dropLast()
                 pieces.append(Piece(start: start, count: all.count - start, slot: slot))
             }
@@ -103,7 +103,7 @@ final class LiteralFields {
     }
 
     /// Writes one request's fields of a place.
-    /// - Returns: the byte behind them.
+    /// - Returns: the address after them.
     @unsafe
     func write(
         _ place: Place, to target: UnsafeMutablePointer<UInt8>, arena: UnsafePointer<UInt8>,
@@ -136,7 +136,7 @@ final class LiteralFields {
         return size
     }
 
-    /// - Returns: the byte behind it.
+    /// - Returns: the address after the integer.
     private static func writeInteger(
         _ value: Int, to target: UnsafeMutablePointer<UInt8>
     ) -> UnsafeMutablePointer<UInt8> {

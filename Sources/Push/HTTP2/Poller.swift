@@ -2,7 +2,7 @@
 import CLinux
 import Threading
 
-/// An epoll set, level-triggered; each descriptor carries a number of the caller's.
+/// An epoll set, level-triggered; each descriptor has a token, which the caller chooses.
 @safe
 struct Poller: ~Copyable {
     private let descriptor: Int32

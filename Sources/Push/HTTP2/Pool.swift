@@ -9,16 +9,16 @@ final class Pool {
     let turn: TurnState
     var machine: PoolMachine
     var connections: [HTTP2Connection] = []
-    /// Nothing new is taken; the pool goes once its last connection has.
+    /// Whether the pool takes nothing new; it is forgotten once its last connection has ended.
     private(set) var isClosing = false
     /// Whether nothing is left to do for it.
     var isOver: Bool { isClosing && connections.isEmpty }
-    /// An answer has shown that the credential is bad: queued requests go back before anything more is sent.
+    /// Whether an answer has shown that the credential is bad: queued requests go back before anything more is sent.
     var isHalted = false
     private var condition: PoolCondition?
     /// Measures the time of answers, for the machine.
     var meter = AnswerMeter()
-    /// The number of streams that the receiver knows.
+    /// The number of streams that was last reported to the receiver.
     private var reportedStreams = 0
 
     /// Batches by number; numbers are used again.
@@ -121,8 +121,8 @@ final class Pool {
         }
     }
 
-    /// Answers requests that have waited for too long, or would have before the next dial. Since devices are handed over, log out
-    /// and upgrade, the caller then decides anew which are pushed.
+    /// Answers requests that have waited for too long, or would have before the next dial. The caller then decides anew
+    /// which devices get a push, since devices change hands, log out and upgrade.
     func handBackStale(at now: MonotonicTime) {
         guard queued > 0 else { return }
         let pause = connections.contains(where: \.machine.isUsable) ? nil : machine.dialPause(at: now)
@@ -131,7 +131,7 @@ final class Pool {
             if prepared.batch.reportsUnreachable, pause != nil { return false }
             return PoolMachine.canWait(since: prepared.enqueuedAt, until: now + (pause ?? .zero))
         }
-        // Few batches: most turns end here, however many requests are sent again.
+        // There are few batches, so this check is cheap, and it ends most turns here, however many requests are sent again.
         guard batches.indices.contains(where: { !canWait(Int32($0)) }) else { return }
         let (again, numbers) = (returned[returnedHead...], waiting[waitingHead...])
         guard !again.allSatisfy({ canWait($0.batch) }) || !numbers.allSatisfy(canWait) else { return }
@@ -207,7 +207,7 @@ final class Pool {
         }
     }
 
-    /// nghttp2 has forgotten a stream whose request had its answer before.
+    /// Notes that nghttp2 has closed a stream whose request had its answer before.
     func unpin(_ reference: RequestReference) {
         guard let prepared = prepared(reference) else { return }
         prepared.abandoned -= 1
@@ -241,7 +241,7 @@ final class Pool {
         return census
     }
 
-    /// Begins a new measurement where the connections have another width: before they are filled to it.
+    /// Begins a new measurement where the connections' width has changed; called before they are filled to it.
     func noteWidth(at now: MonotonicTime) {
         let streams = census(at: now).streams
         if streams != reportedStreams {
@@ -253,7 +253,7 @@ final class Pool {
         meter.restart(streams: streams, at: now)
     }
 
-    /// Takes a complete measurement to the machine, and lets it decide.
+    /// Passes a complete measurement to the machine, and lets it decide.
     func decide(at now: MonotonicTime) -> PoolMachine.DialDecision {
         let census = census(at: now)
         if PoolMachine.isShort(queued: queued, census) {
@@ -284,7 +284,7 @@ final class Pool {
             isMoving = false
             for connection in connections where connection.fill(atMost: 64, at: now) {
                 isMoving = true
-                // While the CPU still has their data in its cache.
+                // Written at once, while the CPU still has the requests' data in its cache.
                 connection.flush(fullRecordsOnly: true)
             }
         }
@@ -298,12 +298,13 @@ final class Pool {
         for connection in connections { connection.retire(.stopped) }
     }
 
-    /// A connection is up. After a fault that is not reported: only an answer shows that requests get through again.
+    /// Reports the first connection. After a fault a connection is not reported: only an answer shows that requests get
+    /// through again.
     func connected() {
         if condition == nil { report(.connected) }
     }
 
-    /// The server answers requests, well or not.
+    /// Reports, after a fault, that the server answers requests again, whatever the answers are.
     func answers() {
         if case .failing? = condition { report(.connected) }
     }

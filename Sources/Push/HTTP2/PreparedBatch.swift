@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 
-/// A batch on its way, its bytes at addresses that C may use.
+/// A batch on its way, with its bytes at addresses that C may use.
 ///
-/// The copy costs one memcpy per batch (some 30 ns per push) and makes the addresses ours: a Swift array promises none.
-/// Belongs to one lane's thread.
+/// The copy costs one memcpy per batch (some 30 ns per push) and keeps the addresses fixed, which a Swift array does
+/// not promise. Belongs to one lane's thread.
 @safe
 final class PreparedBatch {
     let batch: RequestBatch
     let template: PreparedTemplate
     let count: Int
     let arena: UnsafeMutablePointer<UInt8>
-    /// The answers until `finish`: an array of the batch would check its ownership at each access.
+    /// The answers until `finish`: an array in the batch would be checked for uniqueness at each access.
     let answers: UnsafeMutablePointer<Answer>
     private let slots: UnsafeMutablePointer<ByteSlice>
     private let slotCount: Int
@@ -22,7 +22,7 @@ final class PreparedBatch {
     var next = 0
     /// Requests whose answer is still open.
     var unanswered: Int
-    /// It was called back: a request that its connection does not conclude is not sent again.
+    /// Whether the batch was called back: then a request that its connection does not conclude is not sent again.
     var isWithdrawn = false
     /// Streams that nghttp2 still knows although their request has its answer (a time-out): they pin the memory.
     var abandoned = 0
@@ -38,7 +38,7 @@ final class PreparedBatch {
         unsafe arena.update(from: batch.bytes.arena, count: batch.bytes.arena.count)
         unsafe slots = .allocate(capacity: max(batch.bytes.slots.count, 1))
         unsafe slots.update(from: batch.bytes.slots, count: batch.bytes.slots.count)
-        // They are not needed again, and with thousands of requests on their way they are megabytes.
+        // The batch's own bytes are not needed again, and with thousands of requests on their way they are megabytes.
         batch.bytes.release()
         unsafe answers = .allocate(capacity: max(batch.count, 1))
         unsafe answers.initialize(repeating: Answer(), count: batch.count)
@@ -50,7 +50,7 @@ final class PreparedBatch {
         unsafe answers.deallocate()
     }
 
-    /// Every request has its answer: gives them to the batch.
+    /// Gives the answers to the batch, once every request has one.
     func finish() {
         batch.answers = unsafe Array(UnsafeBufferPointer(start: answers, count: count))
     }

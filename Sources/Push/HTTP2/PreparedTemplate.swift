@@ -80,7 +80,7 @@ final class PreparedTemplate {
         unsafe pieces.deallocate()
     }
 
-    /// Whether requests have a body at all; one of no bytes counts as none.
+    /// Whether requests have a body at all: a template without one has no pieces.
     var hasBody: Bool { pieceCount > 0 }
 
     /// Copies the body from byte `start` on, as far as `room` allows.

@@ -8,11 +8,11 @@ package struct Answer: Sendable, Hashable {
         case open
         /// The server answered: `status` holds.
         case answered
-        /// It was sent, also a second time on another connection, and the outcome is unknown: the connection died, the
-        /// stream was reset, or no answer came in time.
+        /// It was sent, where possible a second time on another connection, and the outcome is unknown: the connection
+        /// died, the stream was reset, or no answer came in time.
         case lost
         /// It never left, or the server promised not to have looked at it (GOAWAY, REFUSED_STREAM): sending was halted, the lane
-        /// is stopping, or no connection was available; in the last case `retryAfter` is when the pool dials again.
+        /// is stopping, or no connection was available; in the last case `retryAfter` is the time until the pool dials again.
         case unsent
         /// As `unsent`, because no connection was available, in a batch with `reportsUnreachable`.
         case unreachable
@@ -28,13 +28,13 @@ package struct Answer: Sendable, Hashable {
     /// Index of the body in the batch's `bodies`; -1 where it was empty, or a good answer's.
     package var body: Int32 = -1
 
-    /// 200 with a good body, or none.
+    /// Whether the answer is a 200 with a good body, or with none.
     package var isPlainSuccess: Bool { kind == .answered && status == 200 && body < 0 }
 
     package init() {}
 }
 
-/// The bytes of a batch's requests, one behind the other.
+/// The bytes of a batch's requests, one after the other.
 package struct RequestBytes: Sendable {
     /// All bytes of all slots of all requests.
     package fileprivate(set) var arena: [UInt8] = []
@@ -49,7 +49,7 @@ package struct RequestBytes: Sendable {
         slots.append(ByteSlice(offset: UInt32(start), length: UInt32(arena.count - start)))
     }
 
-    /// Frees them; the count stays.
+    /// Frees the bytes; the count stays.
     package mutating func release() {
         arena = []
         slots = []
@@ -92,13 +92,13 @@ package final class RequestBatch: @unchecked Sendable {
         bytes.slots.reserveCapacity(capacity * template.slotCount)
     }
 
-    /// Requests.
+    /// The number of requests.
     package var count: Int { bytes.count }
 
-    /// Pushes: at least as many.
+    /// The number of pushes, at least that of the requests.
     package var pushCount: Int { ends.last.map { Int($0) } ?? count }
 
-    /// Whether each request carries one push: then a request and its push have one place.
+    /// Whether each request carries one push: then a request and its push have the same place.
     package var isOneEach: Bool { ends.isEmpty }
 
     /// The places of a request's pushes among all that were appended.

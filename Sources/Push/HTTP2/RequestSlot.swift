@@ -5,7 +5,7 @@ import RelayEngine
 struct RequestReference {
     var batch: Int32
     var request: Int32
-    /// Its outcome was unknown once.
+    /// Whether the request was sent once with an unknown outcome.
     var isSecond: Bool
 }
 
@@ -17,13 +17,13 @@ struct RequestSlot {
     var reference = RequestReference(batch: -1, request: -1, isSecond: false)
     var streamID: Int32 = 0
     var status: UInt16 = 0
-    /// The stream no longer stands for a request; it only waits for nghttp2 to forget it.
+    /// Whether the stream no longer stands for a request, and only waits for nghttp2 to close it.
     var isAbandoned = false
-    /// HEADERS were never written.
+    /// Whether HEADERS were never written.
     var isUnsent = false
-    /// A 2xx with an unexpected body.
+    /// Whether the answer is a 2xx with an unexpected body.
     var isOdd = false
-    /// The answer has ended: END_STREAM has come.
+    /// Whether the answer has ended: END_STREAM has come.
     var isWhole = false
     var retryAfter: Int32 = -1
     /// Bytes of the request's body handed to nghttp2.

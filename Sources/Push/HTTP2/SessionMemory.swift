@@ -5,11 +5,11 @@ import Glibc
 /// The memory of a lane's nghttp2 sessions: blocks that come back are kept for the next request instead of going to
 /// `free`.
 ///
-/// nghttp2 takes a block for each stream, each frame, each request's fields and each field of an answer. With hundreds of streams
-/// that is more than malloc keeps at hand for a thread, and the block that came back last is the one that the CPU still has in
-/// its cache. Without it a push took six calls of malloc instead of 0.1, and the lane 15% more CPU at 100 streams and 10% more at
-/// 1,000 (`relay-bench --only transport`, in turns). The memory kept is the most that was in use at a time, below 2 MB for a
-/// thousand streams; `trim` gives back the surplus of a burst of connections.
+/// nghttp2 takes a block for each stream, each frame, each request's fields and each field of an answer. With hundreds of
+/// streams that is more than malloc keeps at hand for a thread, and the block that came back last is the one that the CPU
+/// still has in its cache. Without it a push took six calls of malloc instead of 0.1, and the lane 15% more CPU at 100
+/// streams and 10% more at 1,000 (`relay-bench --only transport`, both variants in turns). The memory kept is the most
+/// that was in use at a time, below 2 MB for a thousand streams; `trim` gives back the surplus of a burst of connections.
 ///
 /// Belongs to one lane's thread. Must outlive the sessions that were made with it.
 @safe
@@ -17,12 +17,13 @@ final class SessionMemory {
     /// Free blocks of 64 bytes, 128 and so on: each begins with the address of the next.
     private let free: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 
-    /// The number of sizes that are kept; larger blocks are rare (tables, a frame's buffer) and go to malloc.
+    /// One more than the number of sizes that are kept, up to 1,024 bytes; larger blocks are rare (tables, a frame's
+    /// buffer) and go to malloc.
     private static let sizes = 17
     private static let shift = 6
     /// The number of blocks of each size that `trim` leaves: a connection with a thousand streams uses fewer.
     static let most = 2048
-    /// Before each block, its size as an index of `free`; as long as malloc's alignment.
+    /// The number of bytes before each block, which hold its size as an index of `free`; malloc's alignment.
     private static let head = 16
 
     init() {
@@ -40,8 +41,8 @@ final class SessionMemory {
         unsafe free.deallocate()
     }
 
-    /// Gives back to malloc the surplus of a burst: of each size all free blocks but `most`. Takes time with their number, so it
-    /// is for the end of a session.
+    /// Gives back to malloc the surplus of a burst: of each size all free blocks but `most`. The time grows with their
+    /// number, so it is called at the end of a session.
     ///
     /// - Returns: the number of bytes given back.
     func trim() -> Int {

@@ -14,11 +14,11 @@ final class TurnState {
         capacity: HTTP2Connection.frameHeadSize + HTTP2Connection.frameLimit)
     /// The time at which this turn's requests go out: later than the turn began, if much came in.
     var sentAt = MonotonicTime(nanoseconds: 0)
-    /// The time at which the bytes that are being taken apart came in.
+    /// The time at which the bytes that are being parsed came in.
     var heardAt = MonotonicTime(nanoseconds: 0)
-    /// Batches of which every request has its answer.
+    /// Batches in which every request has its answer.
     var finished: [(batch: RequestBatch, receiver: any BatchReceiver)] = []
-    /// Memory that nghttp2 may still be looking at in the present call.
+    /// Memory that nghttp2 may still use in the present call.
     var discarded: [PreparedBatch] = []
     /// Reports on pools, in their order.
     var conditions: [(pool: PoolID, condition: PoolCondition, receiver: any BatchReceiver)] = []

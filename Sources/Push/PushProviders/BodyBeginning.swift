@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Looks at the first bytes of a JSON object. Allocates nothing: each push that was taken has an answer.
+/// Looks at the first bytes of a JSON object. Allocates nothing, because it runs for each push that was taken.
 struct BodyBeginning {
     private var place = 0
 
-    /// Goes behind the bracket that opens an object; false where there is none.
+    /// Moves past the bracket that opens an object; false where there is none.
     mutating func opensObject(_ body: Span<UInt8>) -> Bool { takes("{", body) == true }
 
-    /// Goes behind a text, if it comes next.
+    /// Moves past a text, if it comes next.
     ///
-    /// - Returns: nil where the bytes end before that can be seen.
+    /// - Returns: whether the text came next; nil where the bytes end before that can be seen.
     mutating func takes(_ text: StaticString, _ body: Span<UInt8>) -> Bool? {
         var place = place
         while place < body.count, [0x20, 0x09, 0x0A, 0x0D].contains(body[place]) { place += 1 }

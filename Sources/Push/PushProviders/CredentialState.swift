@@ -5,14 +5,14 @@ package import RelayEngine
 package struct CredentialPending: Error, Sendable, CustomStringConvertible {
     /// When it is asked for again; nil: it is being asked for.
     package var until: Timestamp?
-    /// The fault that keeps it away; nil while nothing is wrong.
+    /// The fault because of which there is none; nil while nothing is wrong.
     package var fault: String?
 
     package var description: String { fault ?? "the credential is on its way" }
 }
 
-/// The credential cannot be used at this moment, whatever the service would answer: nothing is sent with it before an operator
-/// has put that right. `PushProvider.explain` has the words.
+/// The credential cannot be used at this moment, whatever the service would answer: nothing is sent with it before an
+/// operator has put that right. `PushProvider.explain` makes the text for the operator.
 package struct UnusableCredential: Error, Hashable, CustomStringConvertible {
     /// A word like the service's own, perhaps with more behind a colon: "CertificateExpired".
     package var reason: String
@@ -39,6 +39,6 @@ package enum CredentialRenewal: Sendable, Equatable {
     case kept
     /// None may be made before then. The present one would be refused again.
     case paused(until: Timestamp)
-    /// A new one changes nothing.
+    /// A new one would change nothing.
     case futile(SendingFault, reason: String)
 }

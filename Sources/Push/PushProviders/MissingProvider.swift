@@ -5,7 +5,7 @@ package import UpgradeRules
 
 /// The provider of devices that the app's configuration has no push service for: it refuses each push before anything is sent.
 ///
-/// Such devices are registered under a token of that service while, or after, its part of the configuration is missing.
+/// Such devices have a token of a service whose part of the configuration is missing, or has been removed.
 package struct MissingProvider: PushProvider {
     private let missing: ProviderName
 
@@ -50,7 +50,7 @@ package struct MissingProvider: PushProvider {
         "\(reason): the configuration has no \(place.section).\(missing.rawValue)"
     }
 
-    /// Nothing is sent, so that nothing is answered.
+    /// Nothing is sent, so nothing is answered.
     private struct Judge: AnswerJudge {
         func judge(status: UInt16, body: [UInt8]) -> (verdict: AnswerVerdict, reading: AnswerReading) {
             (.keep, AnswerReading())

@@ -3,7 +3,7 @@ import HTTP2
 import RelayEngine
 
 extension PushOutcome {
-    /// The words for a push without an answer.
+    /// The reasons of a push without an answer.
     static let transportReasons: Set<String> = ["StreamRefused", "NotSent", "NoConnection", "ConnectionLost"]
 
     /// The outcome of a push without an answer; nil where there is an answer.

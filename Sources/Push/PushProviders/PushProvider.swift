@@ -16,9 +16,9 @@ package protocol PushProvider: Sendable {
     var credential: AnyHashable { get }
     /// Judges answers for the connection they came on, on the lane's thread.
     var answerJudge: any AnswerJudge { get }
-    /// The provider has two environments: a token that one calls bad may be the other's.
+    /// Whether the provider has two environments: a token that one calls bad may be the other's.
     var hasSandbox: Bool { get }
-    /// Bytes that a push adds to a batch's arena, about.
+    /// The approximate number of bytes that a push adds to a batch's arena.
     var bytesPerPush: Int { get }
     /// The library that carries its requests. Default nghttp2.
     var transport: Transport { get }
@@ -27,11 +27,11 @@ package protocol PushProvider: Sendable {
 
     /// Checks whether the payload can be sent at all.
     ///
-    /// - Parameter longestTelephone: bytes kept free for one, in JSON.
+    /// - Parameter longestTelephone: the bytes kept free for a telephone, in JSON.
     /// - Throws: `PayloadError`.
     func check(_ payload: UpgradePayload, longestTelephone: Int) throws
 
-    /// The body of one push, to look at, and its size as the service counts it.
+    /// The body of one push, for display, and its size as the service counts it.
     ///
     /// - Parameter timeToLive: the time to live that it would be sent with now.
     func sample(_ payload: UpgradePayload, telephone: String, timeToLive: Duration) -> (body: [UInt8], size: Int)
@@ -52,7 +52,7 @@ package protocol PushProvider: Sendable {
     ///
     /// - Parameters:
     ///   - arena: holds the targets' bytes.
-    ///   - campaign: the campaign's public id, of which the push's own id is made.
+    ///   - campaign: the campaign's public id, from which the push's own id is made.
     func append(_ targets: [PushTarget], of arena: [UInt8], campaign: [UInt8], to batch: RequestBatch)
 
     /// The targets, by place, that no push can be sent to, whatever the service would answer, each with the reason; ascending.
@@ -63,7 +63,8 @@ package protocol PushProvider: Sendable {
     /// The outcome of a request, by its answer: that of each of its pushes, unless the answer names some of them.
     func outcome(of answer: Answer, in batch: RequestBatch, at now: Timestamp) -> PushOutcome
 
-    /// The outcomes of the pushes that the answer to a request of several names; all others of the request were taken.
+    /// The outcomes of the pushes that an answer names, where the request carries several; the request's other pushes
+    /// were taken.
     ///
     /// - Parameters:
     ///   - targets: the request's own, with their places in the batch; `arena` holds their bytes.
@@ -73,42 +74,43 @@ package protocol PushProvider: Sendable {
         at now: Timestamp
     ) -> [PushException]?
 
-    /// The pushes, by place, whose token the service called bad where it was sent. Only of a provider with two environments, whose
-    /// requests carry one push each.
+    /// The pushes, by place, whose token the service called bad where it was sent. Only for a provider with two
+    /// environments, whose requests carry one push each.
     func badTokens(in batch: RequestBatch) -> [Int]
 
-    /// Whether one of the answers wants a pause of everything that uses this credential.
+    /// Whether one of the answers asks for a pause of everything that uses this credential.
     func wantsPause(_ batch: RequestBatch) -> Bool
 
     /// The reasons of a 5xx that concern the server behind one connection, which is dropped, and not the service.
     var connectionReasons: Set<String> { get }
 
-    /// All reasons that a push can have, but for an answer's bare status: labels of a bounded number.
+    /// All reasons that a push can have, except the bare status of an answer: a bounded set of labels.
     var knownReasons: Set<String> { get }
 
     /// Renews the template's credential, which the service called expired.
     func renewCredential(after template: PushTemplate, at now: Timestamp) throws -> CredentialRenewal
 
-    /// A campaign begins or goes on: the cause of an earlier refusal may have been put right.
+    /// Forgets an earlier refusal, whose cause may have been corrected, as when a campaign begins or goes on.
     func forgetRefusal()
 
-    /// A person does not want to wait: a missing credential is asked for at once.
+    /// Lets a missing credential be asked for at once, because an operator does not want to wait.
     func askAtOnce()
 
-    /// Calls once, from any thread, when the question for a credential has been answered or has failed; at once if none is out.
+    /// Calls `body` once, from any thread: when the question for a credential has been answered or has failed, or at
+    /// once if none is under way.
     func whenCredentialIsKnown(_ body: @escaping @Sendable () -> Void)
 
     /// The quota that its pushes count towards; nil: there is none.
     var quota: QuotaLimit? { get }
 
-    /// A server wants nothing that uses this credential before then, also after a restart. If a second server wants a pause
-    /// before this one ends, it holds for all of them.
+    /// Notes a server's pause: nothing that uses this credential may be sent to it before `time`, also after a restart.
+    /// If a second server asks for a pause before this one ends, the pause holds for all servers.
     func pauseCredential(until time: Timestamp, by server: String, at now: Timestamp)
 
-    /// The store works again: a credential, or its pause, that it could not keep before is kept now.
+    /// Stores a credential, or its pause, that the store refused before. Called when it has taken a batch's outcomes.
     func saveCredentialAgain()
 
-    /// The end of the pause that a server wants, and the server's word for it; nil where it wants none.
+    /// The end of the pause that a server has asked for, and the server's reason; nil: there is no pause.
     func credentialPause(at server: String, now: Timestamp) -> (until: Timestamp, reason: String)?
 
     /// Why a campaign is suspended and what its operator can do.
@@ -142,7 +144,7 @@ extension PushProvider {
         }
     }
 
-    // For a provider whose requests carry one push each, by HTTP/2.
+    // Defaults for a provider whose requests carry one push each, by HTTP/2.
     package var transport: Transport { .nghttp2 }
     package var pushesPerRequest: Int { 1 }
     package func outcomes(
@@ -150,7 +152,7 @@ extension PushProvider {
         at now: Timestamp
     ) -> [PushException]? { nil }
 
-    // For a provider with one environment, whose service wants no pauses.
+    // Defaults for a provider with one environment, whose service asks for no pauses.
     package var hasSandbox: Bool { false }
     package func badTokens(in batch: RequestBatch) -> [Int] { [] }
     package func wantsPause(_ batch: RequestBatch) -> Bool { false }
@@ -159,7 +161,7 @@ extension PushProvider {
     package func saveCredentialAgain() {}
     package func credentialPause(at server: String, now: Timestamp) -> (until: Timestamp, reason: String)? { nil }
 
-    // For a provider that makes its credentials itself and has no quota.
+    // Defaults for a provider that makes its credentials itself and has no quota.
     package func forgetRefusal() {}
     package func askAtOnce() {}
     package func whenCredentialIsKnown(_ body: @escaping @Sendable () -> Void) { body() }
@@ -246,7 +248,7 @@ extension SendingPlace {
             : "\(pushes) of the first \(of) pushes of \(app) were refused by \(server)"
     }
 
-    /// - Parameter word: the service's reason. The answers that count may have been good ones, which bring none.
+    /// - Parameter word: the service's reason. The counted answers may have been good ones, which carry no reason.
     func mostlyUnregistered(_ word: String, _ refused: (pushes: Int, of: Int)?, _ fields: String) -> String {
         let (pushes, of) = refused ?? (0, 0)
         return say(
@@ -263,7 +265,7 @@ extension SendingPlace {
         case elsewhere
         /// A key of the configuration: a reload.
         case configuration
-        /// A secret, or which one it is: a reload, or a restart, which keeps the sockets open.
+        /// A secret, or the choice of the secret: a reload, or a restart, which keeps the sockets open.
         case secret
     }
 

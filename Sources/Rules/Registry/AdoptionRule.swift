@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 
-/// Decides whether a campaign counts a device that has come up to its requirement, and as reached by what. Pure.
+/// Decides whether a campaign counts a device that has come up to its requirement, and whether a push or a notice at login
+/// had reached the device. Pure.
 ///
 /// A store reads the device's notice at login and its entry in the campaign's ledger, calls `judge`, and writes the mark. The
-/// device counts where that mark is new, so that it counts once in each campaign, even where two relays mark it.
+/// device counts only if the mark is new, and so once in each campaign, even where two relays mark it.
 package enum AdoptionRule {
     /// A notice at login that the device must upgrade.
     package enum Notice: Sendable {
@@ -20,7 +21,7 @@ package enum AdoptionRule {
         package var isPacked = false
         /// Whether the device met the requirement already when the campaign came to it.
         package var wasCurrent: Bool
-        /// A packed batch does not say it: there the mark is written beside the batch, where it may exist already.
+        /// Whether the entry is marked. Always false for a packed batch: its marks are beside it, and may exist already.
         package var isMarked = false
 
         package init(state: DeliveryState, wasCurrent: Bool, isMarked: Bool) {
@@ -36,20 +37,20 @@ package enum AdoptionRule {
     package enum Mark: CaseIterable, Sendable {
         case row
         case besideBatch
-        /// At the notice. Written only where the campaign still has the device before it: it counts before it has an entry.
+        /// At the notice, for a device without an entry yet. Written only while the campaign has not come to the device.
         case notice
     }
 
     package struct Verdict: Hashable, Sendable {
         package var mark: Mark
-        /// Whether the push service had taken a push.
+        /// Whether the push service had accepted a push.
         package var isPushed: Bool
         package var isNotified: Bool
         /// Whether the campaign has not come to the device yet.
         package var isEarly: Bool { mark == .notice }
     }
 
-    /// Whether a device's notice settles that it does not count again, whatever its entry says.
+    /// Whether a device's notice alone shows that the device counts already, whatever its entry contains.
     package static func isSettled(by notice: Notice?) -> Bool { notice == .counted }
 
     /// - Returns: nil where the device counts already, met the requirement before, or has no entry and was not notified.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import WireFormat
 
-/// A field of a device, with the only table of fields. Import, export, API, commands and the statements of both stores use it.
+/// A field of a device. Its table is the only one: import, export, API, commands and the statements of both stores use it.
 ///
-/// In the order of the members in JSON and of the columns in CSV. A new field of its kind needs a case, a row, its value in
+/// The cases are in the order of the members in JSON and of the columns in CSV. A new field needs a case, a row, its value in
 /// `DeviceRegistration`, and a step of the schema.
 @usableFromInline package enum DeviceField: UInt8, CaseIterable, Hashable, Sendable {
     case app, platform, token, telephone, version, environment, osVersion, country, registeredAt, deadSince, seenAt
@@ -79,7 +79,7 @@ extension DeviceField {
         return row
     }
 
-    /// Its member in JSON and its column in a file.
+    /// Its name as a member in JSON and as a column in a file.
     package var name: String { row.name }
 
     /// Other names that a column of it often has, without case and separators.
@@ -88,13 +88,14 @@ extension DeviceField {
     /// The way in which it is shown to readers who may not see people's data; nil: it is not personal.
     package var personal: PersonalField? { row.personal }
 
-    /// Its column of the table `device`; nil: a device's client cannot leave it out, null it or change it.
+    /// Its column of the table `device`; nil: a device's client cannot leave it out, set it to null or change it.
     package var column: StaticString? { row.column }
 
     /// The rules of its text; nil: its value is not a text in the store.
     package var text: DeviceText? { row.text }
 
-    /// The noun for it in texts for people, beside the version; nil: they do not show it. The page has it in its languages.
+    /// The noun for it in texts for people that show it beside the version; nil: they do not show it. The status page
+    /// translates it.
     package var noun: StaticString? { row.noun }
 
     package init?(name: String) {
@@ -158,14 +159,14 @@ extension DeviceFieldSet {
 
     /// - Parameter value: called once for each of the `slots`.
     ///
-    /// In a loop of its own: `InlineArray`'s initializer with a closure is called through its metadata.
+    /// Fills the values in a loop: `InlineArray`'s initializer with a closure would be called through its metadata.
     @inlinable @inline(__always)
     package init(slots value: (Int) -> Value) {
         values = InlineArray(repeating: value(0))
         for slot in 1..<values.count { values[slot] = value(slot) }
     }
 
-    /// - Precondition: the field's value is a text. A walk over many devices uses the `slots`, which need no table look-up.
+    /// - Precondition: the field's value is a text. A loop over many devices uses the `slots`, which need no table look-up.
     package subscript(field: DeviceField) -> Value {
         @inlinable @inline(__always)
         get { values[field.slot] }

@@ -25,14 +25,14 @@ package struct DeviceLife: Hashable, Sendable {
             return
         }
         let death = said.deadSince.map { min($0, now) }
-        // An observation without a version has not seen the device with one.
+        // `seen` is the time of a reported version, so an observation without a version does not change it.
         let seen = said.leftOut.contains(.version) ? nil : said.seenAt.map { min($0, now) }
         if let before, !before.wasRemoved || before.dead != nil {
             self.init(
                 registered: max(before.registered, min(said.registeredAt ?? before.registered, now)), dead: before.dead,
                 seen: Self.later(before.seen, seen))
         } else {
-            // Without a time of registration, that of its death or of its last sight counts, and otherwise now.
+            // Without a registration time, the time of death counts, else the time last seen, else now.
             self.init(registered: min(said.registeredAt ?? death ?? said.seenAt ?? now, now), seen: seen)
         }
         if let dead, registered > dead { self.dead = nil }
@@ -54,7 +54,7 @@ package struct DeviceLife: Hashable, Sendable {
     ///   - isOlder: whether the records' version is older than the device's. Called only where it decides.
     func outlasts(_ said: Observation, _ new: DeviceLife, isOlder: @autoclosure () -> Bool) -> Bool {
         let time = said.seenAt ?? new.registered
-        // Where no time was named, an older version is ignored: neither app nor system is downgraded without a registration.
+        // Where no time was given, an older version is ignored: neither app nor system is downgraded without a registration.
         return time <= lastReport && (said.seenAt != nil && time < lastReport || isOlder())
     }
 }

@@ -16,7 +16,7 @@
         get { values[Int(field.rawValue)] }
     }
 
-    /// nil: not of the plain form.
+    /// nil: the line is not in the plain form.
     package init?(_ bytes: [UInt8], in range: Range<Int>) {
         let end = range.upperBound
         var place = Self.skipSpace(bytes, range.lowerBound, end)
@@ -58,7 +58,7 @@
         return place
     }
 
-    /// The bytes between two quotes; the closing one is behind them.
+    /// The bytes between two quotes; the closing quote is at the range's upper bound.
     @inline(__always)
     private static func string(_ bytes: [UInt8], _ start: Int, _ end: Int) -> Range<Int>? {
         guard start < end, bytes[start] == UInt8(ascii: "\"") else { return nil }
@@ -77,7 +77,7 @@
             && bytes[start + 2] == UInt8(ascii: "l") && bytes[start + 3] == UInt8(ascii: "l")
     }
 
-    /// - Parameter last: the field before it in the line; nearly always it is also the one before it in the table.
+    /// - Parameter last: the previous field in the line; nearly always it is also the previous field in the table.
     @inline(__always)
     private static func field(_ bytes: [UInt8], _ name: Range<Int>, near last: DeviceField?) -> DeviceField? {
         guard name.count <= 16 else { return nil }

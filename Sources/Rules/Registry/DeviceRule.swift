@@ -40,24 +40,25 @@ package struct DeviceRule: Sendable {
         package var writes: DeviceFieldSet
         package var life: DeviceLife
         package var death: Death
-        /// Whether the device was removed before: it counts as one more.
+        /// Whether the device had been removed and is back: it counts as one more.
         package var isBack: Bool
-        /// Whether its user has changed: the store remembers the former one as long as deliveries name him.
+        /// Whether its user has changed: the store remembers the former user as long as deliveries name that user.
         package var isHandedOver: Bool
         /// Whether an older version in records was ignored.
         package var isVersionKept: Bool
 
-        /// Whether the device runs a version that may bring it up to a campaign's requirement.
+        /// Whether the device runs another version, which may meet a campaign's requirement.
         package var mayUpgrade: Bool { writes.contains(.version) }
         /// Whether the device no longer counts among the devices of its former version.
         package var leavesVersion: Bool { !isBack && writes.contains(.version) }
-        /// Whether the device counts among the devices of a version, its new or its former one, and did not before.
+        /// Whether the device now counts among the devices of a version and did not before: of its new version, or of its
+        /// former one if it is back.
         package var joinsVersion: Bool { isBack || writes.contains(.version) }
     }
 
     package enum Death: Hashable, Sendable {
         case same
-        /// The device is dead since this observation, or again.
+        /// The device is dead since this observation, or has died again.
         case began
         case ended
     }

@@ -5,7 +5,7 @@ package import RelayEngine
 ///
 /// A store reads the ledger's entries of a batch's devices, calls `judge` once a device, writes, and counts.
 package struct LedgerRule: Sendable {
-    /// nil while the campaign goes on; after its end, the state as which pushes count that still had to be tried again.
+    /// nil while the campaign goes on; after its end, the state of pushes that were still waiting for a retry.
     private let ended: DeliveryState?
 
     package init(ended: DeliveryState?) {
@@ -31,8 +31,8 @@ package struct LedgerRule: Sendable {
         case packed(PlainOutcome)
         /// It has a row of its own.
         case row(Row)
-        /// A reminder that did not take place: for example its device has upgraded since, or the time was over. The push before
-        /// stays accepted.
+        /// A reminder that did not take place: for example its device has upgraded since, or the time was over. The earlier
+        /// push stays accepted.
         case givenBack
     }
 
@@ -47,13 +47,13 @@ package struct LedgerRule: Sendable {
             (self.state, self.isScheduled, self.again) = (state, isScheduled, again)
         }
 
-        /// Whether the row goes on naming its user, even if the device is another user's now: a reminder stands in the row of a push
-        /// that was taken, until it is taken itself.
+        /// Whether the row goes on naming its user, even if the device now belongs to another user: a reminder uses the row
+        /// of an accepted push until the reminder itself is accepted.
         package var keepsUser: Bool { again.contains(.reminder) }
     }
 
-    /// Whether the outcomes of a shard's batch may be packed: only where the shard's cursor passes all of them, because a list of
-    /// devices without an outcome looks behind the cursors.
+    /// Whether the outcomes of a shard's batch may be packed: only where the shard's cursor passes all of them, because the
+    /// list of devices without an outcome begins after the cursors.
     ///
     /// - Parameters:
     ///   - packs: whether the shard packs; nil: the batch is one of retries.
@@ -80,7 +80,7 @@ package struct LedgerRule: Sendable {
         return .row(Row(.retrying, isScheduled: outcome.isScheduled, again: again ?? []))
     }
 
-    /// Whether a reminder with that outcome leaves the push before it accepted.
+    /// Whether a reminder with this outcome leaves the earlier push accepted.
     private func takesNothing(_ state: DeliveryState) -> Bool {
         switch state {
         case .filtered, .expired, .cancelled: true

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 
-/// Decides how a device changes that reports its version at login, without registering. Pure.
+/// Decides how a login changes a device: it reports a version without registering the device. Pure.
 package struct LoginRule: Sendable {
     /// The time of the login. A login may be stored later than it happened.
     package let at: Timestamp
@@ -39,7 +39,7 @@ package struct LoginRule: Sendable {
 
     private var isLate: Bool { at <= lastReport }
 
-    /// Whether the last report is so old that a login with the same values is stored too. So "seen lately" holds, although most
-    /// logins write nothing.
+    /// Whether the last report is so old that a login with the same values is stored too. So the time last seen stays recent
+    /// enough, although most logins write nothing.
     private var isLongAgo: Bool { at - lastReport >= RetirementRules.seenEvery }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 
-/// An outcome that a packed batch of the ledger can keep: it has nothing but its kind and its device.
+/// An outcome that a packed batch of the ledger can keep: its kind and its device are all its data.
 ///
 /// The raw values are stored, so they may never change; three bits hold them.
 package enum PlainOutcome: UInt8, CaseIterable, Sendable {

@@ -51,7 +51,7 @@ package struct AdoptionSeries: Sendable {
         case noteAndThin
     }
 
-    /// The step at a moment when so many have upgraded, after the last point that was kept.
+    /// The step at a moment when `upgraded` devices have upgraded; `last` is the last point that was kept.
     package func step(upgraded: Int64, after last: AdoptionPoint?, at now: Timestamp) -> Step {
         let age = now - begunAt
         guard age <= Self.span, upgraded != last?.upgraded ?? 0 else { return .nothing }

@@ -25,7 +25,7 @@
 
     package init() {}
 
-    /// - Parameter time: from sending to the answer, in nanoseconds.
+    /// - Parameter time: nanoseconds from sending the request to its answer.
     @inlinable
     package mutating func add(sentAt: MonotonicTime, latency time: UInt64) {
         guard sentAt >= since else { return }
@@ -38,7 +38,7 @@
         sum &+= time
     }
 
-    /// Measures anew what is sent from now on.
+    /// Begins a new reading, of the requests that are sent from now on.
     package mutating func restart(streams: Int, at now: MonotonicTime) {
         self.streams = max(1, streams)
         since = now

@@ -4,7 +4,7 @@
 /// batch's size and the pause before it out.
 ///
 /// A batch that took more than twice the target halves the size, one that took less than half of it doubles it. The pause is
-/// as long as the batch was: the other work gets at least half of the time.
+/// as long as the batch was, from 1 to 100 ms: the other work gets at least half of the time, unless batches take longer.
 package struct BatchPace: Sendable {
     /// Rows, or pages, of the next batch.
     package private(set) var size: Int

@@ -6,13 +6,14 @@ package struct BatchReport: Sendable, Equatable {
     package var tag: Int
     /// The answers, counted by what they mean for the credential.
     package var answers = CredentialBreaker.Answers()
-    /// Too many of the last answers called a token unregistered.
+    /// Set if too many of the last answers called a token unregistered.
     package var unregistered: CredentialBreaker.Trip?
     /// The answers, counted by what they mean for the service itself.
     package var health = OutageHold.Answers(good: 0, failed: 0)
     /// Pushes that need another connection, because theirs is bound to another key.
     package var reconnects = 0
-    /// Answers to first tries that report a quota as reached, and the longest wait that one of them named.
+    /// Answers to first tries that report a quota as reached.
     package var throttled = 0
+    /// The longest wait that one of these named.
     package var throttledFor: Duration?
 }

@@ -47,8 +47,8 @@ package struct BatchScheduler: Sendable {
 
     /// - Parameters:
     ///   - most: batches that may be on their way.
-    ///   - isProbe: the service is judged by what leaves now: first tries go before retries, which may have failed for
-    ///     reasons of their own.
+    ///   - isProbe: whether the service is judged by what leaves now. Then first tries go before retries, which may have
+    ///     failed for reasons of their own.
     package func next(at now: Timestamp, atMost most: Int, isProbe: Bool = false) -> Step {
         guard batchesOut < most else { return .wait(until: nil) }
         let retriesAt: Timestamp? = if case .next(let time) = retries { time } else { nil }
@@ -64,7 +64,7 @@ package struct BatchScheduler: Sendable {
         return isRetryDue ? .readRetries : .wait(until: retriesAt)
     }
 
-    /// When the next retry is due, where nothing else is left and none is on its way.
+    /// When the next retry is due, where nothing else is left and no batch is on its way.
     package var nextRetry: Timestamp? {
         if areShardsDone, case .next(let time) = retries { time } else { nil }
     }
@@ -91,7 +91,7 @@ package struct BatchScheduler: Sendable {
         }
     }
 
-    /// The shard's batch is recorded, and the shard is now `shard`; nil: it came back unsent as a whole and is read again later.
+    /// The shard's batch is recorded, and the shard is now `shard`; nil: the batch came back unsent and is read again later.
     package mutating func shardBatchEnded(_ number: Int, now shard: ShardRange?) {
         guard let before = out.removeValue(forKey: number) else { return }
         let left = shard ?? before

@@ -10,7 +10,7 @@ package struct BelievedClock: Sendable {
 
     /// The wall clock's reading when the monotonic one was at 0.
     private var offset: Timestamp?
-    /// The same by a setting that is not believed yet, and when that was first seen.
+    /// The same for a setting that is not believed yet, and when that setting was first seen.
     private var other: (offset: Timestamp, since: MonotonicTime)?
 
     package init() {}

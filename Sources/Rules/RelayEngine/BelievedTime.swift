@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// A clock that several threads read, as far as it is believed.
+/// A `BelievedClock` that several threads may read.
 package final class BelievedTime: Sendable {
     private let clock: @Sendable () -> Moment
     private let believed = Mutex(BelievedClock())

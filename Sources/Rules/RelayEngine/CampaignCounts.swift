@@ -24,7 +24,7 @@ package struct CampaignCounts: Sendable, Hashable {
     /// counted, so that a campaign that was cancelled half way stays at half.
     package var settled: Int64 { audience - pending - inFlight - retrying - cancelled }
 
-    /// The service has accepted pushes, or refused some in a way that only a real token can be: its credential is good.
+    /// Whether the service has accepted pushes, or refused some as only a real token can be refused: the credential is good.
     package var proveCredential: Bool { accepted + unregistered > 0 }
 
     package subscript(state: DeliveryState) -> Int64 {

@@ -10,9 +10,9 @@
 /// | sending | batches leave | `halt`: it ended, expired, was refused, has other terms, or a reload or the daemon's end interrupts it |
 /// | stopping | nothing new leaves, batches come back | the last batch and the suspension are recorded: it is forgotten |
 ///
-/// A forgotten campaign that the store still has running is idle again. One service's trouble does not hold up another: only
-/// the campaign's main service holds up the waves whatever happens to it. The campaign as a whole is complete when every
-/// service is done.
+/// A forgotten campaign that the store still has running is idle again. One service's trouble does not hold up another
+/// service: a wave waits for the campaign's main service even if that is in trouble, for the others only if they are not. The
+/// campaign as a whole is complete when every service is done.
 package struct CampaignLifecycle: Sendable {
     /// The terms that a campaign was begun with. If the store's terms differ, it is begun anew.
     package struct Terms: Sendable, Hashable {
@@ -50,9 +50,9 @@ package struct CampaignLifecycle: Sendable {
     }
 
     package enum Action: Sendable, Equatable {
-        /// Plan it unless that was done, begin at each of its services, and report with `begun`.
+        /// Plan the campaign unless it is planned, begin at each of its services, and report with `begun`.
         case begin
-        /// Count what is left as expired.
+        /// Count the devices that are left as expired.
         case expire
         /// Call back the pushes that have not left.
         case halt
@@ -65,13 +65,13 @@ package struct CampaignLifecycle: Sendable {
         case beginWave
         /// Every shard is done, no retry is scheduled and nothing is on its way: complete the campaign.
         case complete
-        /// Put more of the devices that are sent again in line, and report with `gathered`.
+        /// Put more of the reopened campaign's devices in line, and report with `gathered`.
         case gather
         /// Nothing to do before an event, or before `until`.
         case wait(until: Timestamp?)
     }
 
-    /// How far one service is.
+    /// How far one service is with the campaign.
     package struct Progress: Sendable, Equatable {
         /// Every device of its shards has an outcome.
         package var areShardsDone: Bool
@@ -79,7 +79,7 @@ package struct CampaignLifecycle: Sendable {
         package var isDone: Bool
         /// It cannot be reached, is in an outage or was stopped.
         package var isInTrouble: Bool
-        /// Nothing can be sent there before an operator has repaired it.
+        /// Nothing can be sent there before an operator has repaired the fault.
         package var isStopped: Bool
 
         package init(areShardsDone: Bool, isDone: Bool, isInTrouble: Bool = false, isStopped: Bool = false) {
@@ -119,7 +119,7 @@ package struct CampaignLifecycle: Sendable {
         case ended(next: Timestamp?)
     }
 
-    /// How many of the devices that are sent again are in line.
+    /// How many of a reopened campaign's devices are in line.
     package enum Gathering: Sendable, Equatable {
         /// There may be more.
         case more
@@ -137,7 +137,7 @@ package struct CampaignLifecycle: Sendable {
     private var batchesOut = 0
     /// Why a service other than the main one was stopped: the campaign is suspended for this when nothing else is left.
     private var stopped: Suspension?
-    /// Must be written into the store; kept until that has succeeded.
+    /// The suspension that must be written into the store; kept until it is written.
     package private(set) var suspension: Suspension?
 
     package init(_ seen: Seen) {
@@ -145,17 +145,17 @@ package struct CampaignLifecycle: Sendable {
         expiresAt = seen.expiresAt
     }
 
-    /// Batches may leave.
+    /// Whether batches may leave.
     package var isSending: Bool { state == .sending }
 
-    /// Nothing new is begun, nothing is on its way, and no suspension is left to record.
+    /// Whether nothing new is begun, nothing is on its way, and no suspension is left to record.
     package var isStopped: Bool { state == .stopping && batchesOut == 0 && suspension == nil }
 
     // MARK: Begin and halt
 
     /// The store was looked at.
     ///
-    /// - Parameter seen: nil where it does not run.
+    /// - Parameter seen: nil where the campaign does not run.
     package mutating func looked(_ seen: Seen?, at now: Timestamp) -> Action {
         switch state {
         case .idle:
@@ -173,8 +173,8 @@ package struct CampaignLifecycle: Sendable {
     }
 
     /// - Parameters:
-    ///   - hasMoreWaves: the current wave is not the last. Default no.
-    ///   - gathers: the campaign was opened again, and not all devices that are sent again are in line. Default no.
+    ///   - hasMoreWaves: whether the current wave is not the last. Default no.
+    ///   - gathers: whether the campaign was opened again, and not all devices for that are in line. Default no.
     package mutating func begun(hasMoreWaves: Bool = false, gathers: Bool = false) {
         state = .sending
         wave = terms.isCanary ? .canary : hasMoreWaves ? .more : .last
@@ -189,7 +189,7 @@ package struct CampaignLifecycle: Sendable {
     }
 
     /// A service cannot be sent to before an operator has repaired something. Without its main service the campaign is
-    /// suspended; without another it goes on, and is suspended when nothing else is left to send. A refusal after the halt
+    /// suspended; without any other it goes on, and is suspended when nothing else is left to send. A refusal after the halt
     /// suspends nothing: its credential may have been repaired since.
     ///
     /// - Returns: whether anything must be stopped.
@@ -199,7 +199,7 @@ package struct CampaignLifecycle: Sendable {
         return true
     }
 
-    /// It cannot go on before a person or a reload removes the cause.
+    /// The campaign cannot go on before a person or a reload removes the cause.
     package mutating func suspend(_ suspension: Suspension) {
         state = .stopping
         self.suspension = suspension
@@ -214,7 +214,7 @@ package struct CampaignLifecycle: Sendable {
 
     /// - Parameters:
     ///   - services: the main one first.
-    ///   - isAsleep: its app's hours are over: no wave begins, everything else goes on. Default no.
+    ///   - isAsleep: whether it is outside the app's hours: no wave begins, everything else goes on. Default no.
     package mutating func next(_ services: [Progress], isAsleep: Bool = false, at now: Timestamp) -> Action {
         guard isSending else { return .wait(until: nil) }
         if let expiresAt, expiresAt <= now { return halt() }
@@ -244,7 +244,7 @@ package struct CampaignLifecycle: Sendable {
         }
     }
 
-    /// Suspends the campaign where all that is left is for services that were stopped.
+    /// Suspends the campaign if only stopped services have anything left.
     private mutating func suspendIfStopped(_ services: [Progress]) -> Action {
         let left = services.filter { !$0.isDone }
         guard let stopped, !left.isEmpty, left.allSatisfy(\.isStopped) else { return .wait(until: nil) }
@@ -262,7 +262,7 @@ package struct CampaignLifecycle: Sendable {
         if ofRetries, gathering == .full { gathering = .more }
     }
 
-    /// Some of the devices that are sent again are in line now.
+    /// More of the reopened campaign's devices are in line.
     package mutating func gathered(_ gathering: Gathering) {
         guard self.gathering != .done else { return }
         self.gathering = gathering

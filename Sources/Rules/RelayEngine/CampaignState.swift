@@ -2,11 +2,12 @@
 
 /// Where a campaign stands. The raw values are on the wire (CONTRACT) and in the store's CHECKs.
 package enum CampaignState: String, Sendable, Hashable, CaseIterable, Codable {
-    /// Held back until the store offers the build. Goes to `running`, `cancelled` or `superseded`.
+    /// Held back until the store offers the version, or until its time has come. Goes to `running`, `paused`, `cancelled` or
+    /// `superseded`.
     case waiting
-    /// Pushes are being sent or retries are due. Goes to every other state but `waiting`.
+    /// Pushes are being sent or retries are due. Goes to every other state; to `waiting` if the store halts the rollout.
     case running
-    /// Stopped by a person. `resume` makes it `running`; may be `cancelled` or `superseded`.
+    /// Stopped by a person. `resume` makes it `running`, or `waiting` as before; may be `cancelled` or `superseded`.
     case paused
     /// Stopped by the relay itself, for a reason that an operator must act on (a bad credential, say). `resume` makes it
     /// `running`; may be `cancelled` or `superseded`.
@@ -15,10 +16,11 @@ package enum CampaignState: String, Sendable, Hashable, CaseIterable, Codable {
     case completed
     /// Ended by a person; what was pending was not sent. Final.
     case cancelled
-    /// A newer requirement of the same app and platform took its place; what was pending was not sent. Final.
+    /// A newer requirement of the same app and platform took its place; what was pending was not sent. Final, unless the newer
+    /// requirement is withdrawn.
     case superseded
 
-    /// Whether nothing can move the campaign any more.
+    /// Whether the campaign is over. It goes on only if it is opened again, or if the requirement that superseded it is withdrawn.
     package var isFinal: Bool {
         switch self {
         case .completed, .cancelled, .superseded: true

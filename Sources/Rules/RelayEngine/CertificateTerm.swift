@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// From when to when a certificate holds, and what that means at a moment. Pure.
+/// The time for which a certificate is valid, and its standing at a moment. Pure.
 package struct CertificateTerm: Sendable, Hashable {
     package enum Standing: Sendable, Hashable {
-        /// It holds from `notBefore` on: either it is very new, or the clock is wrong.
+        /// It is not valid before `notBefore`: either it is very new, or the clock is wrong.
         case notYet
         case good
         /// It ends within `notice`: time to have another one made.
@@ -11,12 +11,12 @@ package struct CertificateTerm: Sendable, Hashable {
         case ended
     }
 
-    /// How long before its end it is reported: Apple's certificates hold for a year and a person has to make the next one by
-    /// hand.
+    /// How long before its end it is reported: Apple's certificates are valid for a year, and a person has to make the next one
+    /// by hand.
     package static let notice = Duration.seconds(30 * 86_400)
 
     package var notBefore: Timestamp
-    /// The last moment at which it holds (RFC 5280, 4.1.2.5: "through notAfter, inclusive").
+    /// The last moment at which it is valid (RFC 5280, 4.1.2.5: "through notAfter, inclusive").
     package var notAfter: Timestamp
 
     package init(notBefore: Timestamp, notAfter: Timestamp) {
@@ -34,7 +34,8 @@ package struct CertificateTerm: Sendable, Hashable {
     package func left(at now: Timestamp) -> Duration { notAfter - now }
 }
 
-/// When a certificate's end is reported: at the first look, when it comes to another standing, and then once a day.
+/// When a certificate's standing is reported: at the first look if it is not good, whenever it changes, and once a day while
+/// it is not good.
 package struct CertificateReminder: Sendable {
     package static let interval = Duration.seconds(86_400)
 

@@ -5,10 +5,10 @@ package import UpgradeRules
 package enum ProviderName: String, Sendable, Hashable, CaseIterable {
     case apns, fcm
 
-    /// Those that may stand beside a platform's own.
+    /// The providers that may be used beside a platform's own.
     package static let beside: [ProviderName] = [.fcm]
 
-    /// As people know it.
+    /// The name that people know.
     package var text: String {
         switch self {
         case .apns: "APNs"
@@ -17,7 +17,7 @@ package enum ProviderName: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// One way of pushes to a platform's devices: a provider, and one of its two environments.
+/// A way for pushes to reach a platform's devices: a provider, and one of its two environments.
 ///
 /// Raw values are in the store: twice the provider's place among those of the platform, and one more for the sandbox. A new
 /// provider of a platform gets the next place, and its two channels an index of the table `device` each.
@@ -59,10 +59,10 @@ package struct Channel: RawRepresentable, Sendable, Hashable, Comparable, CaseIt
     /// The same provider in its other environment.
     package var other: Channel { Channel(rawValue: rawValue ^ 1) }
 
-    /// Whether its provider stands beside the platform's own.
+    /// Whether its provider is used beside the platform's own.
     package var isBeside: Bool { rawValue > 1 }
 
-    /// Its part in the names of faults and metrics among the channels of a platform: "production", "sandbox", "fcm".
+    /// The channel's part in the names of faults and metrics, unique within a platform: "production", "sandbox", "fcm".
     package func label(on platform: Platform) -> String {
         guard isBeside else { return environment.name }
         return provider(on: platform).rawValue + (environment == .production ? "" : "-\(environment.name)")

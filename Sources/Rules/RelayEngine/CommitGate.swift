@@ -33,7 +33,7 @@ package struct CommitGate: Sendable, Equatable {
         return false
     }
 
-    /// How long until it opens by itself; nil while nothing waits.
+    /// How long until the gate opens by itself; nil while nothing waits.
     package func wait(at now: MonotonicTime) -> Duration? {
         firstCameAt.map { max(.zero, Self.patience - (now - $0)) }
     }

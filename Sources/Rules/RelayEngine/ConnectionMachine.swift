@@ -18,7 +18,7 @@ package struct ConnectionMachine: Sendable {
         package var zeroStreamsTimeout: Duration = .seconds(30)
         /// How many requests the previous connection answered until the server ended it; nil: unknown.
         package var expectedRequests: Int?
-        /// Whether it goes on when they are answered; else it is retired then, before the server cuts off requests.
+        /// Whether the connection goes on after `expectedRequests`; else it is retired then, before the server cuts off requests.
         package var goesBeyond = true
 
         package init() {}
@@ -42,7 +42,7 @@ package struct ConnectionMachine: Sendable {
         case outOfStreams
         /// We stop, or the pool is being removed.
         case stopped
-        /// It has not been needed for long.
+        /// It has been unneeded for a long time.
         case surplus
         /// It has answered the expected number of requests: more would be cut off.
         case spent
@@ -91,7 +91,7 @@ package struct ConnectionMachine: Sendable {
         case reset
         /// No answer in time; its RST_STREAM has gone out.
         case timedOut
-        /// The connection ended under it: the outcome is unknown.
+        /// The connection ended before the answer: the outcome is unknown.
         case cut
     }
 
@@ -104,14 +104,14 @@ package struct ConnectionMachine: Sendable {
 
     /// Answers in a row that blame the credential before it counts as bad: one alone may be about one device.
     package static let doubtLimit = 3
-    /// Refusals in a row, each of the only request on its way, that make a connection useless. A connection with other
-    /// requests on their way takes those, and their answers come later than a refusal.
+    /// Refusals in a row, each of the only request in flight, that make a connection useless. With other requests in flight a
+    /// refusal does not count: the server has taken those, and answers them later than it refuses.
     package static let refusalLimit = 8
     /// The most bytes in a row with no answer among them. Only a peer that floods us sends more: PING, SETTINGS, empty DATA,
     /// RST_STREAM, unknown frames (RFC 9113, 10.5: "An endpoint that doesn't monitor use of these features exposes itself to
     /// a risk of denial of service"). A thousand streams' longest answers are well below.
     package static let floodLimit = 8 << 20
-    /// So many of these bytes are forgiven each second: an idle server's PINGs never add up.
+    /// The number of these bytes that are forgiven each second: an idle server's PINGs never add up.
     package static let floodForgivenPerSecond = 64 << 10
     /// How long after its first good answer a connection may still be waiting for the SETTINGS that widen it.
     package static let settlingTime: Duration = .milliseconds(500)
@@ -163,20 +163,20 @@ package struct ConnectionMachine: Sendable {
         }
     }
 
-    /// The same, but 0 where only few are free: requests wait until a handful is free, since each record, each system call
+    /// `room`, but 0 where only few streams are free: requests wait until a handful is free, since each record, each system call
     /// and each turn of the loop on either side costs the same for one request as for many, and over many connections answers
     /// come a few at a time. Only a connection that is nearly full waits, and its answers are on their way.
     package var worthwhileRoom: Int { freeStreams >= handful ? room : 0 }
 
-    /// A twentieth of what it carries: of a thousand streams, about what fills a record.
+    /// A twentieth of the streams that it carries: of a thousand, about as many requests as fill a TLS record.
     private var handful: Int { phase == .open ? max(1, min(limit, taken) / 20) : 1 }
 
-    /// Takes new requests, now or once earlier ones have ended.
+    /// Whether it takes new requests, now or once earlier ones have ended.
     package var isUsable: Bool {
         if case .retired = phase { false } else { true }
     }
 
-    /// Carries all it will at present, to within a handful: another connection would add something. An unproven connection
+    /// Whether it carries all it can at present, to within a handful, so that another connection would help. An unproven connection
     /// does not count as full, or a hundred connections would be opened while the first waits for its first answer. Neither
     /// does one whose width is unknown, nor one that may carry nothing: a server that asks for a rest must not get more
     /// connections.
@@ -192,16 +192,16 @@ package struct ConnectionMachine: Sendable {
         return allowance == nil ? limit : min(limit, settings.expectedRequests ?? limit)
     }
 
-    /// It has answered so many more requests than expected that no end is expected any more.
+    /// Whether it has answered so many more requests than expected that no end is expected any more.
     package var hasOutlived: Bool { settings.expectedRequests != nil && allowance == nil }
 
     /// Whether a request was ever answered with 2xx.
     package var isProven: Bool { provenAt != nil }
 
-    /// Retired and empty: it can be closed.
+    /// Whether it is retired and empty, and can be closed.
     package var isDone: Bool { !isUsable && inFlight == 0 }
 
-    /// A PING waits for its answer.
+    /// Whether a PING waits for its answer.
     package var isPinging: Bool { pingSentAt != nil }
 
     private var limit: Int { min(peerLimit, settings.maximumStreams) }
@@ -257,8 +257,8 @@ package struct ConnectionMachine: Sendable {
         }
     }
 
-    /// It has answered as many requests as expected, and it lives: it may take an eighth more, then twice that and so on. A
-    /// server that has changed is found out soon, and one that has not cuts off or gives back little.
+    /// It has answered as many requests as expected, and it lives: it may take an eighth more, then twice that and so on. If
+    /// the server's limit has changed, this shows soon; if not, the server cuts off or gives back few requests.
     private mutating func goOn() {
         guard settings.goesBeyond else { return retire(.spent) }
         allowance = step > limit ? nil : record.taken + step

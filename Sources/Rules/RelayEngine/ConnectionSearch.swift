@@ -12,22 +12,22 @@
 /// answer alone may have been slow for its own reasons: a service that answers at once is never asked for a second
 /// connection.
 ///
-/// How far the next step goes depends on what the last one brought. Nearly all it could: the service was not made to wait,
-/// and the same law gives the number of connections that carry what a lane can send. They are opened at once, `longest` at
-/// most, because each step takes some round trips, and a million pushes are gone in seconds. Less than that: one, four, eight
-/// and so on. Less than `worth`: the step was vain. Then no other follows until a rest is over, and connections that the rate
-/// does not need are given back, so that no more requests wait at the service than before. A rate that rises later, with the
-/// answers as quick as ever, ends that rest.
+/// How far the next step goes depends on what the last one brought. If it brought nearly all it could, no request was made to
+/// wait, and the same law gives the number of connections that carry what a lane can send. They are opened at once, `longest`
+/// at most, because each step takes some round trips, and a million pushes are gone in seconds. If it brought less than that,
+/// the steps are one, four, eight and so on. If it brought less than `worth`, it was vain: no other step follows until a rest
+/// is over, and connections that the rate does not need are given back, so that no more requests wait at the service than
+/// before. A rate that rises later, with the answers as quick as ever, ends that rest.
 package struct ConnectionSearch: Sendable {
     /// How long answers took while all streams were taken.
     package struct Reading: Sendable, Hashable {
         package var streams: Int
-        /// The average.
+        /// The average latency.
         package var latency: Duration
-        /// The quickest answer's.
+        /// The latency of the quickest answer.
         package var least: Duration
 
-        /// - Parameter least: nil: `latency`.
+        /// - Parameter least: default `latency`.
         package init(streams: Int, latency: Duration, least: Duration? = nil) {
             self.streams = streams
             self.latency = latency
@@ -44,7 +44,7 @@ package struct ConnectionSearch: Sendable {
             return (streams / latency - 1) / (streams - 1)
         }
 
-        /// How long an answer takes that waits for no other, as far as is known.
+        /// The latency of an answer whose request waits for no other, as far as is known.
         fileprivate func base(_ before: Reading) -> Duration {
             before.streams == 1 ? min(before.least, least) : before.latency
         }
@@ -59,10 +59,10 @@ package struct ConnectionSearch: Sendable {
     private enum Phase: Sendable {
         /// Nothing has been answered yet.
         case new
-        /// A step was made from this reading; so many readings since did not show that it was worth it.
+        /// A step was made from this reading; `misses` counts the readings since that did not show that it was worth it.
         case stepped(from: Reading, misses: Int)
         /// The last step was not worth it, or there is none left.
-        /// - base: how long an answer takes that waits for no other; nil unless connections were given back.
+        /// - base: the latency of an answer whose request waits for no other; nil unless connections were given back.
         case resting(until: MonotonicTime, base: Duration?)
     }
 
@@ -70,7 +70,8 @@ package struct ConnectionSearch: Sendable {
     package static let worth = 0.4
     /// The same for the first step, whose quickest answer may be much quicker than most.
     package static let worthOfFirst = 0.2
-    /// Answers a second of one connection that are enough: a quarter of what one processor's lane can send (`make bench`).
+    /// Answers a second of one connection that are enough, so that no step follows: a quarter of what one processor's lane can
+    /// send (`make bench`).
     package static let plenty = 50_000.0
     /// The share from which a step has made no request wait: answers took at most half as long again.
     package static let unhindered = 2.0 / 3
@@ -88,7 +89,8 @@ package struct ConnectionSearch: Sendable {
     private static let reserve = 2.0
     /// How long no step follows a vain one; doubles with each in a row.
     package static let rests = Duration.seconds(60)...Duration.seconds(3600)
-    /// Connections after the second step: a service for volume does not mind, and one step finds out quicker than four.
+    /// Connections after the second step: a service that is made for volume can take them, and one step finds out quicker than
+    /// several.
     private static let second = 4
 
     private let limit: Int
@@ -112,7 +114,7 @@ package struct ConnectionSearch: Sendable {
             phase = .stepped(from: reading, misses: 0)
         case .stepped(let before, let misses):
             guard reading.streams > before.streams else {
-                // The service narrowed its connections: it does not want more.
+                // The service narrowed its connections: it would not welcome more.
                 return rest(at: now)
             }
             let gain = reading.gain(over: before)
@@ -140,7 +142,7 @@ package struct ConnectionSearch: Sendable {
         if case .new = phase { phase = .stepped(from: reading, misses: 0) }
     }
 
-    /// No more than these were available: one could not be dialled, or the service asked for calm.
+    /// No more than `connections` are available: another could not be dialled, or the service asked for calm.
     package mutating func refused(beyond connections: Int, at now: MonotonicTime) {
         wanted = max(1, min(wanted, connections))
         phase = .resting(until: now + Self.rests.lowerBound, base: nil)

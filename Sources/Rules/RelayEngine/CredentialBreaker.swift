@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Notices when all pushes that are sent this way are refused, not single ones: the key, the topic or the server is wrong, or
+/// Notices when a service refuses all pushes, not single ones: the key, the topic or the server is wrong, or
 /// the tokens are not this app's (PROTOCOLS 1.6). A refusal that one device alone gets is that device's outcome. One breaker
 /// watches one campaign at one push service, from its start or resumption.
 ///
@@ -18,22 +18,23 @@ package struct CredentialBreaker: Sendable, Equatable {
     package static let sampleOfProven = 100
     /// Share of refused pushes in the sample that trips the breaker.
     package static let share = 0.8
-    /// Answers from before a batch that are weighed with its own.
+    /// The number of earlier answers that are weighed with those of a batch.
     private static let memory = 20
-    /// The most pushes accepted before a pause or a restart that count for the credential: a last device that is always
-    /// refused ends its campaign, and a credential that was not repaired costs no more than as many devices.
+    /// The most pushes accepted before a pause or a restart that count for the credential: enough for a campaign to complete
+    /// whose last device is always refused; few enough that a credential that was not repaired costs no more devices than
+    /// this.
     private static let proof = 3
 
     package enum Cause: Sendable, Hashable {
         /// Refused for good because of the token, such as BadDeviceToken.
         case refused
-        /// 410: the token is no longer registered.
+        /// The token is no longer registered (APNs: 410).
         case unregistered
         /// Refused because of the credential, the topic or the request.
         case fault
     }
 
-    /// The answers to some pushes. An answer that shows nothing about the credential, such as a 503, is in no count.
+    /// The answers to some pushes. An answer that shows nothing about the credential, such as a 503, is not counted.
     package struct Answers: Sendable, Equatable {
         package var accepted = 0
         package var unregistered = 0
@@ -56,7 +57,7 @@ package struct CredentialBreaker: Sendable, Equatable {
         package var cause: Cause
         /// Answers of this kind.
         package var pushes: Int
-        /// All answers that it was judged by.
+        /// All answers that the breaker judged by.
         package var answers: Int
 
         package init(_ cause: Cause, pushes: Int, of answers: Int) {
@@ -72,7 +73,7 @@ package struct CredentialBreaker: Sendable, Equatable {
     /// The last answers, and how many of them were faults.
     private var recentAnswers: Double
     private var recentFaults = 0.0
-    /// The last batch had a fault among its answers.
+    /// Whether the last batch had a fault among its answers.
     package private(set) var isInDoubt = false
     /// Why it tripped; nil while it has not.
     package private(set) var trip: Trip?
@@ -91,7 +92,7 @@ package struct CredentialBreaker: Sendable, Equatable {
         min(share, max(0.3, (seen ?? 1) * 4))
     }
 
-    /// The start is not judged yet: a refused push may have to be tried again.
+    /// Whether the start is not judged yet, so that a refused push may have to be tried again.
     package var isWatching: Bool { trip == nil && start != nil }
 
     /// Takes the answers of one batch; returns whether the breaker is tripped now.

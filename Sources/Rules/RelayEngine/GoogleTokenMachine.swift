@@ -23,9 +23,9 @@ package struct GoogleTokenMachine: Sendable, Equatable {
         /// The caller requests one, and no other caller does until it has reported the result. Until then a token that is
         /// about to end may serve.
         case ask(meanwhile: Token?)
-        /// There is none, and another caller is requesting one.
+        /// There is no token, and another caller is requesting one.
         case waitForAnswer
-        /// There is none, and Google is not asked before then.
+        /// There is no token, and Google is not asked for one before then.
         case wait(until: Timestamp)
     }
 
@@ -33,7 +33,7 @@ package struct GoogleTokenMachine: Sendable, Equatable {
     package static let refusalPause = Duration.seconds(60)
     package static let shortestPause = Duration.seconds(10)
     package static let longestPause = Duration.seconds(300)
-    /// A token that was requested because the one before was rejected, and is rejected as well so soon, is no better.
+    /// A token that replaced a rejected one, and is itself rejected within this time, is no better.
     package static let proof = Duration.seconds(300)
     /// A longer Retry-After is cut to this.
     package static let longestRetryAfter = Duration.seconds(3600)
@@ -51,7 +51,7 @@ package struct GoogleTokenMachine: Sendable, Equatable {
 
     package init() {}
 
-    /// A caller is requesting a token.
+    /// Whether a caller is requesting a token.
     package var isAsking: Bool { askedAt != nil }
 
     /// Called before each request, or batch of them.
@@ -59,7 +59,7 @@ package struct GoogleTokenMachine: Sendable, Equatable {
         let usable = token.flatMap { now < $0.endsAt && now + Self.clockStep >= $0.askedAt ? $0 : nil }
         if let usable, now < Self.renewal(of: usable) { return .use(usable) }
         if askedAt != nil { return usable.map(Action.use) ?? .waitForAnswer }
-        // After a clock was set back, no caller may wait longer than the longest pause.
+        // After a clock was set back, no caller may wait longer than `longestRetryAfter`.
         if let end = pausedUntil, now < end, end - now <= Self.longestRetryAfter {
             return usable.map(Action.use) ?? .wait(until: end)
         }
@@ -87,7 +87,7 @@ package struct GoogleTokenMachine: Sendable, Equatable {
         isRefused = false
     }
 
-    /// A person does not want to wait.
+    /// A person does not want to wait: the next token is requested at once.
     package mutating func askAtOnce() { (pausedUntil, isRefused) = (nil, false) }
 
     /// No answer, or an unusable one.
@@ -108,9 +108,9 @@ package struct GoogleTokenMachine: Sendable, Equatable {
     package enum Rejection: Sendable, Equatable {
         /// Ask for another one.
         case renew
-        /// It is not the current one: just send again.
+        /// The rejected token is not the current one: just send again.
         case alreadyRenewed
-        /// It was new, and requested because the one before was rejected too: another one changes nothing.
+        /// The rejected token was new and had replaced a rejected one: another one changes nothing.
         case futile
     }
 

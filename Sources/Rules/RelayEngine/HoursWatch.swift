@@ -17,7 +17,7 @@ package struct HoursWatch: Sendable {
     private var lookedAt: Timestamp?
     /// Until when nothing is begun; nil: the campaign may begin things.
     package private(set) var sleepsUntil: Timestamp?
-    /// When that changes by itself; nil: never.
+    /// When `isAsleep` changes by itself; nil: never.
     package private(set) var changesAt: Timestamp?
 
     package init(_ hours: SendingHours?) {
@@ -27,8 +27,8 @@ package struct HoursWatch: Sendable {
     package var isAsleep: Bool { sleepsUntil != nil }
 
     /// - Parameters:
-    ///   - isUrgent: a person wants the campaign sent whatever the hour.
-    ///   - now: by the believed clock; it may have been set.
+    ///   - isUrgent: whether a person wants the campaign sent whatever the hour.
+    ///   - now: by the believed clock, which may have been set since the last call.
     package mutating func look(isUrgent: Bool, at now: Timestamp) -> Change {
         guard let hours else { return .none }
         let wasAsleep = isAsleep

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The last answers of a push service, as an `UnregisteredWindow` has them. Without them the next life of the process would
-/// have too few answers to judge by, and would believe a service that this one doubts.
+/// The last answers of a push service, as an `UnregisteredWindow` hands them on across a restart. Without them the new process
+/// would have too few answers to judge by, and would believe a service that this one doubts.
 package struct JudgedAnswers: Hashable, Sendable {
     package var answers: Int
     /// Answers that count against the service.

@@ -7,7 +7,7 @@
     /// The upper bounds in seconds; longer times are in `count` alone.
     package static let bounds: [Double] = (0..<boundCount).map { Double(shortest << $0) / 1e9 }
 
-    /// Nanoseconds: the first bucket's upper bound. Computed, so that it is a constant where it divides.
+    /// Nanoseconds: the first bucket's upper bound. Computed, so that the division is by a constant.
     @inlinable static var shortest: UInt64 { 500_000 }
     @inlinable static var boundCount: Int { 17 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A time zone: its clocks' time, given how far they are ahead of UTC at each moment. Pure: `Threading` reads the tz
+/// A time zone: the time on its clocks, from their offset from UTC at each moment. Pure: `Threading` reads the tz
 /// database.
 package struct LocalZone: Sendable, Hashable {
     /// As the tz database names it, such as "Asia/Shanghai".
     package let name: String
-    /// By seconds since 1970, in seconds; below 0 west of Greenwich.
+    /// The offset from UTC in seconds, by seconds since 1970; below 0 west of Greenwich.
     private let offset: @Sendable (Int64) -> Int64
 
     package init(name: String, offset: @escaping @Sendable (_ secondsSince1970: Int64) -> Int64) {
@@ -13,14 +13,14 @@ package struct LocalZone: Sendable, Hashable {
         self.offset = offset
     }
 
-    /// The time that its clocks show, as if they were UTC's.
+    /// The time that its clocks show, as if they showed UTC.
     package func local(_ moment: Timestamp) -> Timestamp {
         moment + .seconds(offset(moment.wholeSeconds))
     }
 
     /// The moments at which its clocks show a time: none where they leap over it, two where they are set back and show it again.
     ///
-    /// - Parameter local: as if its clocks were UTC's.
+    /// - Parameter local: the time on its clocks, as if they showed UTC.
     package func moments(of local: Timestamp) -> [Timestamp] {
         let (before, after) = offsets(around: local)
         return [before, after].filter { offset((local - .seconds($0)).wholeSeconds) == $0 }
@@ -41,7 +41,7 @@ package struct LocalZone: Sendable, Hashable {
         return Timestamp(seconds: high)
     }
 
-    /// A day before and a day after: no zone sets its clocks twice in two days.
+    /// The offsets a day before `local` and a day after it: no zone sets its clocks twice in two days.
     private func offsets(around local: Timestamp) -> (before: Int64, after: Int64) {
         let day = Duration.seconds(86_400)
         return (offset((local - day).wholeSeconds), offset((local + day).wholeSeconds))

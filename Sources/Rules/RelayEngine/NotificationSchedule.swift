@@ -7,7 +7,7 @@ package enum NotificationVerdict: Hashable, Sendable {
     case retry(at: Timestamp, holdUntil: Timestamp?)
     /// The last attempt of the schedule has failed.
     case giveUp
-    /// The receiver wants no more notifications.
+    /// The receiver refuses all further notifications.
     case disable
 }
 
@@ -16,19 +16,19 @@ package enum NotificationVerdict: Hashable, Sendable {
 ///
 /// | attempt | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 |
 /// |---|---|---|---|---|---|---|---|---|---|---|
-/// | after the one before | 0 s | 5 s | 5 min | 30 min | 2 h | 5 h | 10 h | 14 h | 20 h | 24 h |
+/// | delay after the previous attempt | 0 s | 5 s | 5 min | 30 min | 2 h | 5 h | 10 h | 14 h | 20 h | 24 h |
 ///
 /// Jitter adds up to a tenth and never takes anything away. 2xx is done; every other answer, 3xx too, and none at all are
 /// failures. 410 disables the receiver. 429, 502 and 504 hold everything that goes to it: for `Retry-After`, or a minute.
-/// `Retry-After` counts with any other failure too, for the one notification, up to a day.
+/// With any other failure `Retry-After` counts too, but only for that notification. It counts up to a day.
 package struct NotificationSchedule: Sendable {
     package static let delays: [Duration] = [
         .zero, .seconds(5), .seconds(300), .seconds(1800), .seconds(7200), .seconds(18_000), .seconds(36_000),
         .seconds(50_400), .seconds(72_000), .seconds(86_400),
     ]
-    /// No verdict sets a later time: a stored one that is further ahead was written by a clock that has been set back since.
+    /// The longest wait of any verdict: a stored time that is further ahead was written by a clock that has been set back since.
     package static let longestWait = max(delays.max() ?? .zero, longestRetryAfter) * (1 + jitter)
-    /// How long one attempt may take: "15-30 s".
+    /// How long one attempt may take; Standard Webhooks: "15-30 s".
     package static let timeout = Duration.seconds(20)
 
     /// The most that is added to a delay, as a fraction of it.

@@ -12,7 +12,7 @@
 /// | probe | not before |
 /// |---|---|
 /// | first | 10 s after the hold began |
-/// | each that finds the service no better | the time before it, doubled, 5 min at most |
+/// | each after one that found the service no better | the previous time, doubled, 5 min at most |
 /// | after an answer with `Retry-After` | that time, where it is the longer one |
 ///
 /// Jitter adds up to a quarter. A probe with fewer than nine 5xx in ten answers ends the hold at once. If the next hold
@@ -25,13 +25,13 @@
 /// Answers are reported by batch, and batches are known by their tags, which rise: a batch that left before the hold began
 /// proves nothing about the service since.
 package struct OutageHold: Sendable, Equatable {
-    /// Answers that are looked at before a judgement.
+    /// The balance at which a hold begins. After as many good answers the next hold begins with the shortest time again.
     package static let sample = 20
     /// 5xx that one good answer makes up for: at a share of nine in ten the balance stands still.
     package static let worthOfGood = 9
     /// Pushes of a probe.
     package static let probeSize = 8
-    /// How long until a probe.
+    /// The time until the first probe, and the longest.
     package static let intervals = Duration.seconds(10)...Duration.seconds(300)
     /// One batch's answers from one service. A push with no answer, or one that shows nothing about the service, is in
     /// neither count.
@@ -41,7 +41,7 @@ package struct OutageHold: Sendable, Equatable {
         package var failed: Int
         /// Failed pushes that had been tried before.
         package var repeated = 0
-        /// The shortest that a 5xx named: those pushes keep their own, other pushes may probe after this.
+        /// The shortest `Retry-After` of a 5xx: each such push keeps its own, other pushes may probe after this one.
         package var retryAfter: Duration?
 
         fileprivate var balance: Int { failed - worthOfGood * good }
@@ -143,7 +143,7 @@ package struct OutageHold: Sendable, Equatable {
         }
     }
 
-    /// A batch is recorded, or came back as a whole without an answer. If it was the probe and found out nothing, another one
+    /// A batch is recorded, or came back as a whole without an answer. If it was the probe and found out nothing, another probe
     /// follows.
     package mutating func ended(tag: Int, at now: MonotonicTime) {
         guard case .held(var held) = state, held.probe == tag else { return }

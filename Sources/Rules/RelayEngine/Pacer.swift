@@ -4,7 +4,7 @@
 ///
 /// A token bucket that is refilled without steps and hardly holds anything: a push and a tenth of a second's worth, so that a
 /// late thread makes up for what it missed and nothing more. In any stretch of `t` seconds at most `rate × (t + 0.1) + 1`
-/// pushes are handed out, however long nothing was sent before. A push that was sent without being asked for (another try on
+/// pushes are handed out, however long nothing was sent before. A push that was sent without an allowance (another try on
 /// another connection) is a debt that later pushes wait for.
 ///
 /// | rate | handed out at a time | wakes per second |
@@ -14,9 +14,9 @@
 /// | 1,000/s | 20 | 50 |
 /// | 100,000/s | 2,000 | 50 |
 package struct Pacer: Sendable, Equatable {
-    /// Seconds' worth that the bucket holds beside one push.
+    /// Seconds' worth of pushes that the bucket holds beside one push.
     private static let depth = 0.1
-    /// Seconds' worth that is worth a batch of its own.
+    /// Seconds' worth of pushes that is enough for a batch of its own.
     private static let quantum = 0.02
     /// Seconds over which `usage` is measured.
     private static let memory = 10.0
@@ -45,7 +45,7 @@ package struct Pacer: Sendable, Equatable {
         return tokens + Self.rounding >= quantum(at: now) ? Int(tokens + Self.rounding) : 0
     }
 
-    /// These have left, or will leave without being asked for.
+    /// These pushes have left, or will leave without asking for an allowance.
     package mutating func consume(_ pushes: Int) {
         tokens -= Double(pushes)
     }
@@ -76,7 +76,7 @@ package struct Pacer: Sendable, Equatable {
         (given, spilt) = (0, 0)
     }
 
-    /// So many that were taken did not leave. Tokens that have filled the bucket since are not given twice.
+    /// This many of the consumed pushes did not leave. Tokens that have filled the bucket since are not given twice.
     package mutating func refund(_ pushes: Int, at now: MonotonicTime) {
         refill(at: now)
         tokens = min(tokens + Double(pushes), max(tokens, capacity(at: now)))
@@ -92,10 +92,10 @@ package struct Pacer: Sendable, Equatable {
         return pace.ratePerSecond * (ramp.from + (1 - ramp.from) * share)
     }
 
-    /// The share of the possible pushes of the last ten seconds that was sent: below 1 something else is slower.
+    /// The share of the possible pushes of the last ten seconds that was sent: below 1, something other than the pace is slower.
     package var usage: Double { given > 0 ? max(0, 1 - spilt / given) : 1 }
 
-    /// Seconds until so many more have left at the present usage; nil where nothing leaves.
+    /// Seconds until `pushes` more have left at the present usage; nil where nothing leaves.
     package func seconds(for pushes: Double, at now: MonotonicTime) -> Double? {
         guard pushes > 0 else { return 0 }
         // A hundredth counts as nothing: with a service that stands still, usage only approaches 0.

@@ -9,20 +9,21 @@
 /// |---|---|
 /// | dialling failed, or a connection ended that never had a 2xx, for the n-th time in a row | 1 s doubling to 60 s |
 /// | GOAWAY with ENHANCE_YOUR_CALM, for the n-th time | 1 s doubling to 60 s; forgotten when a connection lived 10 min |
-/// | one ended within 10 s that lost or refused as many as it delivered | at once three times in a row, then 1 s doubling to 60 s |
+/// | a connection ended within 10 s, with no more delivered than lost or refused | at once 3 times in a row, then 1 s doubling to 60 s |
 /// | a good connection ended later, or had delivered more than it lost and refused | at once |
 ///
-/// The last is an orderly end, after however few requests: nginx ends a connection after a thousand (`keepalive_requests`),
-/// other servers after ten. All that this costs is one dial after another, and Apple asks for no less than that.
+/// The last row is an orderly end, even if after few requests: nginx ends a connection after a thousand
+/// (`keepalive_requests`), other servers after ten. All that this costs is one dial after another, and Apple asks for no less
+/// than that.
 ///
-/// A connection is judged when its last stream has ended: until then it is unknown what it delivers. A failure during a pause
-/// began before it, and does not make it longer: many connections to one server end together.
+/// A connection is judged when its last stream has ended: until then it is unknown what it delivers. A failure that is reported
+/// during a pause began before the pause, and does not make it longer: many connections to one server end together.
 ///
 /// Jitter adds up to a quarter.
 ///
-/// `ConnectionSearch` and `SurplusRule` decide how many there are while nothing goes wrong. Where the server ends
-/// connections, the next one begins with no more in flight than the last one answered. If that is less than a connection's
-/// streams, more are dialled, one after the other, until together they carry what one would.
+/// `ConnectionSearch` and `SurplusRule` decide how many connections there are while nothing goes wrong. Where the server ends
+/// connections, the next one begins with no more requests in flight than the last one answered. If that is less than a
+/// connection's streams, more are dialled, one after the other, until together they carry as much as one full connection.
 package struct PoolMachine: Sendable {
     /// The pool's connections, counted.
     package struct Connections: Sendable, Hashable {
@@ -57,9 +58,9 @@ package struct PoolMachine: Sendable {
 
     package enum DialDecision: Sendable, Hashable {
         case nothing
-        /// Dial so many now; `dialled` or `dialFailed` must follow for each.
+        /// Dial this many connections now; `dialled` or `dialFailed` must follow for each.
         case dial(Int)
-        /// A connection is wanted, but not before then.
+        /// A connection is needed, but none may be dialled before then.
         case wait(until: MonotonicTime)
     }
 
@@ -72,7 +73,7 @@ package struct PoolMachine: Sendable {
     }
 
     package enum RequestFate: Sendable, Hashable {
-        /// To the head of the queue; `isSecond`: its outcome was unknown once, and a second time is the last.
+        /// It goes to the head of the queue. `isSecond`: its outcome was unknown once; if it is unknown again, the request is lost.
         case sendAgain(isSecond: Bool)
         case lost
         case unsent
@@ -80,16 +81,16 @@ package struct PoolMachine: Sendable {
 
     /// How often a request is put on a connection at most, however often it is refused.
     package static let sendLimit = 64
-    /// A good connection should live at least so long, unless it delivers more than it loses.
+    /// A good connection should live at least this long, unless it delivers more than it loses.
     package static let shortLife: Duration = .seconds(10)
     /// The most connections in a row that do not go beyond the expected number of requests.
     package static let longestCaution = 64
-    /// The most connections that may be ending, or as many as there may be in use, before others are dialled: what they
+    /// While this many connections are ending (or the most that may be in use, if that is more), no other is dialled: what they
     /// deliver is not known yet.
     package static let mostEnding = 4
     /// Short-lived connections in a row that are forgiven before redialling slows down.
     package static let shortLivesForgiven = 3
-    /// A good connection that lived so long has made up for every ENHANCE_YOUR_CALM before it.
+    /// A good connection that lived this long has made up for every ENHANCE_YOUR_CALM before it.
     package static let calmForgotten: Duration = .seconds(600)
 
     private var search: ConnectionSearch
@@ -98,16 +99,17 @@ package struct PoolMachine: Sendable {
     /// Dials on their way.
     private var dialling = 0
     private var shortLives = 0
-    /// Not reset by a good answer: a server that takes one push and asks for calm again would be dialled every second for
-    /// ever.
+    /// GOAWAYs with ENHANCE_YOUR_CALM. Not reset by a good answer: else a server that takes one push and then asks for calm
+    /// again would be dialled every second for ever.
     private var calms = 0
     private var notBefore: MonotonicTime?
-    /// How many requests a connection answers until the server ends it, where the last one was given more than that.
+    /// The number of requests that a connection answers before the server ends it, learned from one that had been given more;
+    /// nil: unknown.
     package private(set) var expectedRequests: Int?
-    /// Streams of that connection.
+    /// Streams of the connection from which `expectedRequests` was learned.
     private var expectedWidth = 0
-    /// How many of the next connections do not go beyond the expected number of requests, and how many did not last time: the
-    /// server's limit is tested again and again, but not by each connection.
+    /// How many of the next connections do not go beyond the expected number of requests (`cautious`), and how many were
+    /// planned not to (`caution`): the server's limit is tested again from time to time, but not by each connection.
     private var cautious = 0
     private var caution = 0
     private let maximumConnections: Int
@@ -129,7 +131,7 @@ package struct PoolMachine: Sendable {
 
     // MARK: Dialling
 
-    /// Everything is full and more waits: the condition for `consider`.
+    /// Whether every connection is full and requests wait: the condition for `consider`.
     package static func isShort(queued: Int, _ connections: Connections) -> Bool {
         queued > 0 && connections.usable > 0 && connections.full == connections.usable
     }
@@ -142,7 +144,7 @@ package struct PoolMachine: Sendable {
         if dialling == 0, connections.usable >= search.wanted { search.consider(reading, at: now) }
     }
 
-    /// Takes the reading of a connection's only stream, before it was widened.
+    /// Takes the reading of a connection's only stream, before the connection was widened.
     package mutating func considerFirst(_ reading: ConnectionSearch.Reading) {
         search.considerFirst(reading)
     }
@@ -153,7 +155,7 @@ package struct PoolMachine: Sendable {
         let missing =
             if connections.usable == 0 {
                 // A replacement is dialled before the last streams have ended: their requests may come back to be sent again.
-                // One alone finds out whether the service is there.
+                // One connection finds out whether the service is there.
                 queued > 0 || connections.inFlightOnRetired > 0 ? 1 : 0
             } else if Self.isShort(queued: queued, connections) {
                 search.wanted - connections.usable
@@ -166,15 +168,15 @@ package struct PoolMachine: Sendable {
         return .dial(missing)
     }
 
-    /// How many connections have not been needed for long, or brought nothing, and may be retired, as `.surplus`.
+    /// How many connections may be retired as `.surplus`, because they have been unneeded for a long time or brought nothing.
     package mutating func surplus(_ connections: Connections, at now: MonotonicTime) -> Int {
         let unused = surplusRule.surplus(
             usable: connections.usable, streams: connections.streams, inFlight: connections.inFlight, at: now)
         return max(unused, search.most.map { connections.usable - max($0, wantedOfShortLived) } ?? 0)
     }
 
-    /// Connections that each carry the expected number of requests, and together as much as those that are wanted would; 0
-    /// where each carries all it can.
+    /// The number of connections that, with the expected number of requests each, carry as much as `search.wanted` full ones;
+    /// 0 where a connection can fill its streams.
     private var wantedOfShortLived: Int {
         guard let expectedRequests, expectedRequests < expectedWidth else { return 0 }
         return min(maximumConnections, search.wanted * ((expectedWidth + expectedRequests - 1) / expectedRequests))
@@ -185,7 +187,7 @@ package struct PoolMachine: Sendable {
     }
 
     /// - Parameters:
-    ///   - usable: usable connections without it.
+    ///   - usable: the other usable connections.
     ///   - random: a number from 0 up to, not including, 1.
     package mutating func dialFailed(usable: Int = 0, at now: MonotonicTime, random: Double) {
         dialling = max(0, dialling - 1)
@@ -198,7 +200,7 @@ package struct PoolMachine: Sendable {
         failures = 0
     }
 
-    /// Whether the connection that is made now goes beyond the expected number of requests. Must be asked once for each.
+    /// Whether the connection that is made now goes beyond the expected number of requests. Must be called once for each.
     package mutating func goesBeyond() -> Bool {
         guard expectedRequests != nil, cautious > 0 else { return true }
         cautious -= 1
@@ -213,7 +215,7 @@ package struct PoolMachine: Sendable {
     /// A connection has ended. Must be reported once for each that was dialled, when its last stream has ended; at once where
     /// the server asks for calm.
     ///
-    /// - Parameter usable: usable connections without it.
+    /// - Parameter usable: the other usable connections.
     package mutating func retired(
         _ reason: ConnectionMachine.Retirement, _ record: ConnectionMachine.Record, livedFor life: Duration,
         usable: Int = 0, at now: MonotonicTime, random: Double
@@ -240,8 +242,8 @@ package struct PoolMachine: Sendable {
         }
     }
 
-    /// The server would give back or cut off the same requests again, so the next connection begins with as many as this one
-    /// answered.
+    /// Learns from a connection whose end left requests unanswered: the server would end the next one as early, so that one
+    /// begins with as many requests as this one answered.
     private mutating func expect(_ record: ConnectionMachine.Record) {
         if record.cutOff > 0 {
             // Cut off earlier than expected: the server has no rule, or another one. As late as expected, or hardly later:
@@ -278,9 +280,9 @@ package struct PoolMachine: Sendable {
     // MARK: Requests
 
     /// - Parameters:
-    ///   - isSecond: its outcome was unknown before.
-    ///   - sends: how often it was put on a connection.
-    ///   - isWithdrawn: it was called back in the meantime.
+    ///   - isSecond: whether the request's outcome was unknown once before.
+    ///   - sends: how often the request was put on a connection.
+    ///   - isWithdrawn: whether the request was called back in the meantime.
     package func fate(
         after end: RequestEnd, isSecond: Bool, sends: Int, isWithdrawn: Bool = false
     ) -> RequestFate {
@@ -297,8 +299,8 @@ package struct PoolMachine: Sendable {
         }
     }
 
-    /// How long a request waits for a connection, or for its turn on one: its text and its receiver were read from the store
-    /// before.
+    /// The longest that a request waits for a connection, or for its turn on one: its text and its token were read from the
+    /// store before, and grow stale.
     package static let longestWait = Duration.seconds(5)
 
     package static func canWait(since start: MonotonicTime, until end: MonotonicTime) -> Bool {

@@ -23,18 +23,18 @@ package struct QuotaLimit: Sendable, Hashable {
 ///
 /// | what | then |
 /// |---|---|
-/// | nothing was sent for a minute | the ramp begins anew, at nothing but a probe, on credit |
-/// | a fifth of a service's last answers, of twenty at least, are 429 | that service pauses; then the ramp, where no other has sent |
+/// | nothing was sent for a minute | the ramp begins again, from zero, with a probe on credit |
+/// | a fifth of a service's last answers, of twenty at least, are 429 | that service pauses; then a new ramp, if no other has sent |
 ///
 /// A pause lasts until `Retry-After`, an hour at most, or for a minute that doubles each time up to a quarter of an hour.
 ///
 /// Each service is judged by its own answers: where it is the project's quota, each finds that out by a probe; where one
-/// app's devices are busy, the other apps go on. A single 429 is a device's own, or a topic's: only that push waits. So is a
-/// 429 to a push that failed before: only first tries are judged (`Settlement.answered`).
+/// app's devices are busy, the other apps go on. A single 429 is a device's own, or a topic's: only that push waits. The same
+/// holds for a 429 to a push that failed before: only first tries are judged (`Settlement.answered`).
 package struct ProjectQuota: Sendable, Equatable {
     /// How long the ramp takes.
     package static let ramp = Duration.seconds(60)
-    /// After so long without a request the next one begins a new ramp.
+    /// After this time without a request the next one begins a new ramp.
     package static let idle = Duration.seconds(60)
     /// Requests that a ramp begins with, on credit: a probe, whose answers are judged together. No more are sent until the
     /// ramp has caught up with them.
@@ -44,7 +44,7 @@ package struct ProjectQuota: Sendable, Equatable {
     /// Answers that are needed before a service is paused.
     package static let sample = 20.0
     private static let share = 0.2
-    /// Answers from before that are weighed with a batch's own.
+    /// The number of earlier answers that are weighed with those of a batch.
     private static let memory = 100.0
 
     /// The state of one of the services.
@@ -53,14 +53,14 @@ package struct ProjectQuota: Sendable, Equatable {
         var throttled = 0.0
         /// Pauses in a row.
         var setbacks = 0
-        /// It sends nothing before then.
+        /// The service sends nothing before this moment.
         var pausedUntil: MonotonicTime?
-        /// After a pause, until its answers have been judged.
+        /// Whether it is after a pause, and its answers have not been judged since.
         var isProbing = false
         var lastUse: MonotonicTime?
     }
 
-    /// A service's pause, as another relay takes it over.
+    /// A service's pause, as a relay hands it to another one.
     package struct KnownPause: Sendable, Hashable {
         package var until: Timestamp
         /// Pauses in a row, this one among them.
@@ -98,7 +98,7 @@ package struct ProjectQuota: Sendable, Equatable {
         self.init(perMinute: perMinute, at: Moment(wall: Timestamp(milliseconds: 0), tick: now))
     }
 
-    /// The pauses that go on, for another relay that may take over.
+    /// The pauses that are in force, for another relay that may take over.
     package func pauses(at now: Moment) -> [String: KnownPause] {
         services.compactMapValues { service in
             service.pausedUntil.flatMap { until in
@@ -133,7 +133,7 @@ package struct ProjectQuota: Sendable, Equatable {
         credit = givesCredit ? min(Self.probe, max(1, perMinute / 20)) : 0
     }
 
-    /// These have left, or were sent again without being asked for.
+    /// These requests have left, or were sent again without asking for an allowance.
     package mutating func consume(_ requests: Int, by service: String, at now: MonotonicTime) {
         guard requests > 0 else { return }
         pacer.consume(requests, by: service)
@@ -141,7 +141,7 @@ package struct ProjectQuota: Sendable, Equatable {
         services[service, default: Service()].lastUse = now
     }
 
-    /// So many that were taken did not leave.
+    /// This many of the consumed requests did not leave.
     package mutating func refund(_ requests: Int, at now: MonotonicTime) {
         pacer.refund(requests, at: now)
     }
@@ -158,9 +158,9 @@ package struct ProjectQuota: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - throttled: the answers that were 429.
-    ///   - retryAfter: the longest that one of these named.
+    ///   - retryAfter: the longest `Retry-After` of these.
     ///   - random: a number from 0 up to, not including, 1.
-    /// - Returns: how long the service sends nothing from now on; nil where that is not new.
+    /// - Returns: how long the service sends nothing from now on; nil where no pause begins.
     package mutating func answered(
         _ answers: Int, of name: String, throttled: Int, retryAfter: Duration?, at now: MonotonicTime, random: Double
     ) -> Duration? {
@@ -192,7 +192,7 @@ package struct ProjectQuota: Sendable, Equatable {
         if pause(of: service, at: now) != nil { services[service]?.pausedUntil = now }
     }
 
-    /// How long the service sends nothing yet because the quota is reached; nil where it is not.
+    /// How much longer the service sends nothing because the quota is reached; nil where it does not pause.
     package func pause(of service: String, at now: MonotonicTime) -> Duration? {
         services[service]?.pausedUntil.flatMap { now < $0 ? $0 - now : nil }
     }

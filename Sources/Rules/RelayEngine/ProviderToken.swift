@@ -19,11 +19,11 @@ package struct ProviderToken: Hashable, Sendable {
         self.pausedBy = pausedBy
     }
 
-    /// The token alone.
+    /// The token without its pause.
     package var unpaused: ProviderToken { ProviderToken(text: text, issuedAt: issuedAt) }
 
-    /// Notes a pause that a server asks for. One that goes on is never shortened; if a second server asks during it, it
-    /// applies to all servers (see `CredentialPause`).
+    /// Notes a pause that a server asks for. A pause in force is never shortened; if a second server asks during it, it applies
+    /// to all servers (see `CredentialPause`).
     ///
     /// - Returns: whether that changed anything.
     package mutating func pause(until time: Timestamp, by server: String?, at now: Timestamp) -> Bool {

@@ -5,8 +5,8 @@
 ///
 /// Age is measured from the token's own `iat`, not from the start of the process.
 ///
-/// Where the service reports that tokens were signed too often (TooManyProviderTokenUpdates), none is signed before its pause
-/// is over: the present one serves, however old.
+/// If the service reports that tokens were signed too often (TooManyProviderTokenUpdates), none is signed before the end of the
+/// pause that it asks for: the present token serves, however old.
 package struct ProviderTokenMachine: Sendable, Equatable {
     /// A token is replaced at this age: 50 minutes.
     package static let renewalAge = Duration.seconds(50 * 60)
@@ -23,7 +23,7 @@ package struct ProviderTokenMachine: Sendable, Equatable {
     package enum Action: Sendable, Equatable {
         case use
         case sign
-        /// There is none, and none may be signed before then.
+        /// There is no token, and none may be signed before then.
         case wait(until: Timestamp)
     }
 
@@ -49,14 +49,14 @@ package struct ProviderTokenMachine: Sendable, Equatable {
         self.pausedUntil = pausedUntil
     }
 
-    /// The end of a pause that goes on.
+    /// The end of the pause that is in force; nil: none is.
     package func pause(at now: Timestamp) -> Timestamp? {
         pausedUntil.flatMap { Self.isPaused(until: $0, at: now) ? $0 : nil }
     }
 
-    /// Whether a pause goes on.
+    /// Whether a pause until `end` is in force.
     package static func isPaused(until end: Timestamp, at now: Timestamp) -> Bool {
-        // Chance adds up to a quarter to a pause.
+        // Jitter adds up to a quarter to a pause.
         now < end.due(at: now, putOffAtMost: longestPause + longestPause / 4)
     }
 
@@ -97,11 +97,11 @@ package struct ProviderTokenMachine: Sendable, Equatable {
     // MARK: One token for all relays that have the key
 
     /// Whether `next` replaces the token that all relays with the key share. Each relay has asked its own machine before it
-    /// signed. This is asked where the relays meet, for one after the other, so that one wins.
+    /// signed. This check is made in the store, for one relay after the other, so that one wins.
     ///
     /// - Parameters:
     ///   - kept: the shared token.
-    ///   - known: when the token was issued that the signer wants replaced; nil: it knew none.
+    ///   - known: the issue time of the token that the signer means to replace; nil: it knew none.
     package static func mayReplace(
         _ kept: ProviderToken, by next: ProviderToken, replacing known: Timestamp?, at now: Timestamp
     ) -> Bool {

@@ -3,7 +3,7 @@
 /// The id of one push: derived from campaign and device, so that a push that is sent again after a crash carries the id
 /// that it had before.
 ///
-/// A UUID of version 8 (RFC 9562, 5.8: the layout is the maker's own), lower case as Apple wants it. The campaign's
+/// A UUID of version 8 (RFC 9562, 5.8: the layout is the maker's own), lower case as Apple requires it. The campaign's
 /// twelve hex digits are its first 48 bits and the device's row id its last 60:
 /// `cccccccc-cccc-8000-8ddd-dddddddddddd`.
 package enum PushID {

@@ -4,13 +4,13 @@
 package struct RandomSource: RandomNumberGenerator, Sendable {
     private let bits: @Sendable () -> UInt64
 
-    /// The kernel's.
+    /// The kernel's random numbers.
     package static let system = RandomSource {
         var generator = SystemRandomNumberGenerator()
         return generator.next()
     }
 
-    /// - Parameter bits: 64 random ones at each call, on any thread.
+    /// - Parameter bits: returns 64 random bits at each call, on any thread.
     package init(_ bits: @escaping @Sendable () -> UInt64) {
         self.bits = bits
     }

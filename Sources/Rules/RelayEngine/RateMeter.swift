@@ -52,7 +52,7 @@ package struct RateMeter: Sendable, Equatable {
         guard recent.count >= 3, let first = recent.first, let last = recent.last else { return nil }
         let counted = recent.dropFirst().reduce(0) { $0 + $1.count }
         let span = (last.time - first.time).milliseconds
-        // Overdue time counts: a rate that breaks off falls.
+        // Time in which an event is overdue counts, so that the rate falls when the events stop.
         let gap = span / Int64(recent.count - 1)
         let waited = max((now - last.time).milliseconds - 2 * gap - 200, 0)
         return Double(counted) * 1000 / Double(max(span + waited, 1))

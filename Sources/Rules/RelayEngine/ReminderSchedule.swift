@@ -15,7 +15,7 @@ package struct ReminderSchedule: Sendable, Equatable {
         case over
     }
 
-    /// After the campaign's start, ascending.
+    /// The times of the reminders, from the campaign's start, ascending.
     package var times: [Duration]
 
     package init(_ times: [Duration]) {
@@ -24,7 +24,7 @@ package struct ReminderSchedule: Sendable, Equatable {
 
     /// - Parameters:
     ///   - startedAt: when the campaign's first push might leave.
-    ///   - last: when the reminder that was sent last had been due; nil: none was sent. Earlier ones are over.
+    ///   - last: when the last reminder that was sent was due; nil: none was sent. Earlier ones are over.
     package func next(startedAt: Timestamp, last: Timestamp?, at now: Timestamp) -> Decision {
         let left = times.map { startedAt + $0 }.filter { due in last.map { $0 < due } ?? true }
         if let due = left.last(where: { $0 <= now }) { return .begin(dueAt: due) }

@@ -15,6 +15,6 @@ package struct RequeueReasons: OptionSet, Sendable, Hashable {
 
     /// The value after an attempt.
     ///
-    /// - Parameter isTried: a push has left for it.
+    /// - Parameter isTried: whether a push has left for the device.
     package func after(isTried: Bool) -> RequeueReasons { isTried ? subtracting(.untried) : self }
 }

@@ -10,12 +10,12 @@
 /// | 5xx without | 15 min | doubles | 4 h |
 /// | FCM: 429 without | 60 s | doubles | 1 h |
 /// | FCM: 5xx without | 10 s | doubles | 1 h |
-/// | transport loss (the second try at once is the connection pool's) | 1 s | doubles | 5 min |
+/// | transport loss, after the connection pool's immediate second try | 1 s | doubles | 5 min |
 /// | no connection available | when the next one is dialled: 1 s to 75 s (`PoolMachine`) | | |
 /// | bad credential, unsent | when sending goes on | | |
 ///
 /// Apple, "Handling notification responses from APNs": "After 15 minutes, you can retry JSON payloads that receive response
-/// status codes that begin with 5XX. While retrying, you may employ a back-off technique." A `Retry-After` goes before.
+/// status codes that begin with 5XX. While retrying, you may employ a back-off technique." A `Retry-After` takes precedence.
 ///
 /// Google, "Best practices when sending FCM messages at scale" (PROTOCOLS 2.3): "wait at least 10 seconds" before the first
 /// retry of a 5xx, and for a 429 without `Retry-After` "default to 60 seconds"; then exponentially, with jitter.
@@ -35,7 +35,7 @@ package struct RetrySchedule: Sendable {
         /// FCM's 5xx.
         case unavailable(retryAfter: Duration?)
         case transport
-        /// No connection is available, and none is dialled for so long.
+        /// No connection is available, and none is dialled for `rest`.
         case unreachable(rest: Duration)
         /// Nothing is wrong with the push: it goes out again as soon as its campaign is sending.
         case notSent

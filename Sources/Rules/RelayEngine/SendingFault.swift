@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The fault that must be repaired before anything that is sent this way can succeed.
+/// The fault that must be repaired before pushes of this app to this service can succeed.
 package enum SendingFault: Sendable, Hashable {
     /// Key, key id and team do not belong together, the key was revoked, or the clock is ahead.
     case credential
@@ -10,13 +10,13 @@ package enum SendingFault: Sendable, Hashable {
     case noCredential
     /// The service refuses the client certificate, or reports a bad one where we have none.
     case certificate
-    /// The certificate has ended, does not hold yet, or is for the service's other environment: the relay sees so itself.
+    /// The certificate has expired, is not valid yet, or is for the service's other environment. The relay notices this itself.
     case certificateExpired, certificateNotYetValid, certificateWorld
     /// The key is good but may not do this.
     case forbidden
     /// The key belongs to the service's other environment.
     case keyEnvironment
-    /// The service's own key for the phones' push service is refused there.
+    /// The key that the service itself uses at the phones' push service (FCM's for APNs) is refused there.
     case keyOfService
     /// The key is refused as unrelated, on new connections too.
     case unrelatedKey
@@ -32,7 +32,7 @@ package enum SendingFault: Sendable, Hashable {
     /// Far more tokens than in earlier campaigns are called unregistered.
     case mostlyUnregistered
 
-    /// Whether another connection may well take the same push, so that it is worth a second attempt.
+    /// Whether the same push may well succeed on another connection, so that it is worth a second attempt.
     package var mayBeOfConnection: Bool {
         switch self {
         case .credential, .clock, .noCredential, .certificate, .keyEnvironment, .unrelatedKey, .answer, .unknown: true

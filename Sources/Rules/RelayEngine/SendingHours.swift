@@ -11,8 +11,8 @@
 /// | leap over it | opens as they leap | closes as they leap |
 /// | show it twice | opens at the second | closes at the first after the opening |
 ///
-/// So while a window is open, clocks show a time in it, and none opens twice. A window whose both ends are leaped over does
-/// not open on that day.
+/// So while a window is open, clocks show a time in it, and none opens twice. A window of which both ends are leaped over
+/// does not open on that day.
 package struct SendingHours: Sendable, Hashable {
     package struct Window: Sendable, Hashable {
         package var opens: Timestamp
@@ -76,7 +76,7 @@ package struct SendingHours: Sendable, Hashable {
         .seconds(60 * ((from.minutes - to.minutes + DayTime.ofDay) % DayTime.ofDay))
     }
 
-    /// The open window, else the next.
+    /// The open window, or the next one if none is open.
     package func window(at now: Timestamp) -> Window {
         let today = zone.local(now).milliseconds / Self.day.milliseconds
         // Where a day is longer than usual, the window of the day before yesterday may be open. Only a day on which clocks
@@ -94,12 +94,12 @@ package struct SendingHours: Sendable, Hashable {
         return opens > now ? opens : nil
     }
 
-    /// This moment if a window is open, else when the next opens.
+    /// `now` if a window is open, else when the next one opens.
     package func soonest(from now: Timestamp) -> Timestamp { opening(after: now) ?? now }
 
     package func isOpen(at now: Timestamp) -> Bool { opening(after: now) == nil }
 
-    /// How long from now until so much time has passed within windows; nil where that is more than a year.
+    /// How long from now until `time` has passed within windows; nil where that is more than a year.
     package func time(toSpend time: Duration, from now: Timestamp) -> Duration? {
         var (left, moment) = (time, now)
         for _ in 0..<366 {

@@ -8,16 +8,16 @@
 /// | what | keeps back |
 /// |---|---|
 /// | probe | all but a few pushes, until the service has answered some: a bad key costs dozens, not thousands |
-/// | budget | more than memory, and a crash, should hold |
+/// | budget | more pushes than memory should hold, and a crash should send twice |
 /// | allowance | more than services may send together: the app's pace (`SharedPacer`), the project's quota (`ProjectQuota`) |
 /// | opening | a campaign's first minute, until it may begin at the service |
 /// | credential pause | everything, until the moment that the service named |
 /// | outage | everything but a few pushes now and then, while it answers 5xx to nearly everything |
-/// | rest | everything, while no connection can be had |
+/// | rest | everything, while no connection is available |
 /// | stop | everything, until an operator has repaired the credential |
 ///
-/// It serves one campaign at a time. A batch that is still on its way for an older one is reported with that one's number,
-/// and counts for the service, not for the new campaign.
+/// It serves one campaign at a time. A batch that is still on its way for an earlier one is reported with the number of that
+/// campaign, and counts for the service, not for the new campaign.
 package struct ServiceMachine: Sendable {
     package enum Action: Sendable, Equatable {
         /// Look up the shards that are left, and report them with `opened`.
@@ -39,7 +39,7 @@ package struct ServiceMachine: Sendable {
         /// Some answers blame the credential, but not most.
         case doubting
         case trusted
-        /// All pushes are refused, or nearly all. `isNew`: since this batch.
+        /// The breaker has tripped. `isNew`: by this batch.
         case tripped(CredentialBreaker.Trip, isNew: Bool)
     }
 
@@ -56,7 +56,7 @@ package struct ServiceMachine: Sendable {
         var scheduler: BatchScheduler
         var breaker: CredentialBreaker
         var isHalted = false
-        /// Why nothing can be sent before an operator has repaired it.
+        /// The fault that an operator must repair before anything can be sent; nil: none.
         var stopReason: String?
         /// Nothing is sent before then.
         var opensAt: Timestamp?
@@ -66,13 +66,13 @@ package struct ServiceMachine: Sendable {
         var firstTagOnNewConnection = 0
         /// Pushes on their way.
         var pushesOut = 0
-        /// Devices that had to be read for each push lately: how far ahead to read for a few.
+        /// Devices that had to be read for each push lately: decides how many to read where few pushes may leave.
         var devicesPerPush = 1.0
     }
 
     /// Good answers that end the probe; `probeSize` where that is less.
     package static let probeSample = 20
-    /// New connections in a row that the service binds to another key, until the key is at fault.
+    /// New connections in a row that the service binds to another key, after which the key is at fault.
     private static let reconnectLimit = 3
 
     private let limits: BatchLimits
@@ -98,7 +98,7 @@ package struct ServiceMachine: Sendable {
     // MARK: What to do
 
     /// - Parameters:
-    ///   - isProbe: the project's quota judges by what leaves now, too.
+    ///   - isProbe: whether the project's quota, too, is judged by what leaves now.
     ///   - allowance: the pushes that limits shared with other services allow; called last, when nothing else is in the way.
     package mutating func next(
         at now: Moment, isProbe: Bool = false, allowance: () -> SendingAllowance = { .unlimited }
@@ -133,7 +133,7 @@ package struct ServiceMachine: Sendable {
     ) -> SendingAllowance {
         var most = share.batchSize
         if let restUntil, now.tick < restUntil { return SendingAllowance(pushes: 0, wait: restUntil - now.tick) }
-        // In an outage only the outage is probed.
+        // In an outage only the outage's own probe leaves.
         switch outage.gate(at: now.tick) {
         case .open:
             if probed < probeSample { most = min(most, limits.probeSize - campaign.pushesOut) }
@@ -155,7 +155,7 @@ package struct ServiceMachine: Sendable {
         return min(share.batchSize, max(1, Int((Double(pushes) * campaign.devicesPerPush * 1.25).rounded(.up))))
     }
 
-    /// How far the campaign is here; nil where it is another one.
+    /// How far the campaign is at this service; nil where the service has another campaign.
     package func progress(of number: Int64) -> CampaignLifecycle.Progress? {
         guard let campaign, campaign.number == number else { return nil }
         return CampaignLifecycle.Progress(
@@ -173,11 +173,11 @@ package struct ServiceMachine: Sendable {
     package func opening(at now: Moment) -> Timestamp? {
         campaign?.opensAt.flatMap { now.wall < $0 ? $0 : nil }
     }
-    /// When the campaign's next retry is due, where nothing else is left of it here.
+    /// When the campaign's next retry is due, where nothing else of the campaign is left here.
     package func nextRetry(of number: Int64) -> Timestamp? {
         campaign.flatMap { $0.number == number ? $0.scheduler.nextRetry : nil }
     }
-    /// Why the campaign's pushes stay here until an operator has repaired it.
+    /// The fault for which the campaign's pushes wait until an operator has repaired it.
     package var stopReason: String? { campaign?.stopReason }
 
     // MARK: Campaigns
@@ -186,7 +186,7 @@ package struct ServiceMachine: Sendable {
     ///
     /// - Parameters:
     ///   - nextRetry: when the ledger's next retry is due.
-    ///   - delivered: pushes of it that were taken before.
+    ///   - delivered: pushes of the campaign that were accepted before.
     ///   - opensAt: nothing is sent before this; nil: at once.
     package mutating func begin(
         campaign number: Int64, nextRetry: Timestamp?, delivered: Int64, opensAt: Timestamp? = nil
@@ -199,7 +199,7 @@ package struct ServiceMachine: Sendable {
         restUntil = nil
     }
 
-    /// The campaign goes on after its app's night; nothing is sent before `time`, nil: at once.
+    /// The app's hours have begun again, and the campaign goes on. Nothing is sent before `time`; nil: at once.
     package mutating func reopens(campaign number: Int64, at time: Timestamp?) {
         if campaign?.number == number { campaign?.opensAt = time }
     }
@@ -209,7 +209,7 @@ package struct ServiceMachine: Sendable {
         if campaign?.number == number { campaign?.isHalted = true }
     }
 
-    /// Nothing is sent before an operator has repaired it.
+    /// Nothing is sent before an operator has repaired the fault.
     package mutating func stop(campaign number: Int64, for reason: String) {
         if campaign?.number == number { campaign?.stopReason = reason }
     }
@@ -284,9 +284,9 @@ package struct ServiceMachine: Sendable {
         _ report: BatchReport, campaign number: Int64, nextTag: Int, at now: Moment, random: Double
     ) -> Judgement {
         let change = outage.answered(report.health, tag: report.tag, nextTag: nextTag, at: now.tick, random: random)
-        // One answer may take many pushes.
+        // One answer may accept many pushes.
         probed = min(probed + max(report.health.good, report.answers.accepted), probeSample)
-        // A service that has only just recovered does not get all at once.
+        // A service that has only just recovered does not get all pushes at once.
         if case .ended = change { probed = 0 }
         guard campaign?.number == number else {
             return Judgement(trust: .trusted, outage: change, isKeyUnrelated: false)
@@ -345,7 +345,7 @@ package struct ServiceMachine: Sendable {
     /// A batch is recorded, or came back unsent as a whole.
     package mutating func ended(_ end: End, campaign number: Int64, at now: Moment) {
         outage.ended(tag: end.tag, at: now.tick)
-        // If none reached the service, it rests until the next dial: else the whole audience would be put off for a retry.
+        // If no push reached the service, it rests until the next dial: else the whole audience would be read only to be retried.
         if end.pushes > 0 { restUntil = end.unreached == end.pushes ? now.tick + end.rest : nil }
         guard campaign?.number == number else { return }
         campaign?.pushesOut -= end.pushes

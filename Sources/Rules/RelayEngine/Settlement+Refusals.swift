@@ -3,24 +3,25 @@
 /// The consequences of the breaker's verdict for refused pushes, and for their campaign.
 extension Settlement {
     package enum RefusalAction: Sendable, Equatable {
-        /// Pushes of this batch with such a reason are in line again from then on.
+        /// Pushes of this batch that were refused for one of these reasons are tried again, from `at` on.
         case retry(reasons: [String], at: Timestamp)
         /// No token of this batch is retired.
         case keepTokens
-        /// Pushes of this batch with such a reason may have to be put in line again.
+        /// Pushes of this batch that were refused for one of these reasons may have to be tried again.
         case remember(reasons: [String])
         /// The remembered pushes are refused for good.
         case forgetRemembered
-        /// The remembered pushes are in line again.
+        /// The remembered pushes are tried again.
         case recallRemembered
         /// The campaign cannot go on with this service.
         case stop(SuspensionCause, SendingFault, reason: String, CredentialBreaker.Trip)
     }
 
     /// - Parameters:
-    ///   - isSending: the campaign was not halted.
-    ///   - triesOtherEnvironment: tokens that this environment calls bad are tried in the other.
-    ///   - deniedUntil: until when a pause keeps this batch's bad tokens from being tried there; nil: nothing does.
+    ///   - isSending: whether the campaign is still sending, not halted.
+    ///   - triesOtherEnvironment: whether tokens that this environment calls bad are tried in the other.
+    ///   - deniedUntil: until when a pause, or the app's hours, keep this batch's bad tokens from being tried there; nil:
+    ///     nothing does.
     ///   - remembered: the refusals of the remembered pushes.
     package func weigh(
         _ trust: ServiceMachine.Trust, isSending: Bool, triesOtherEnvironment: Bool, deniedUntil: Timestamp?,
@@ -28,7 +29,7 @@ extension Settlement {
     ) -> [RefusalAction] {
         var actions: [RefusalAction] = []
         // A push that may be good in the other environment, and was not tried there, is not refused for good. Neither is one
-        // that failed by a credential that may have been repaired since.
+        // that failed because of a credential that may have been repaired since.
         if !isSending {
             let reasons = triesOtherEnvironment ? refusals.reasons(recalledBy: .refused) : faults.keys.sorted()
             actions.append(.retry(reasons: reasons, at: now))

@@ -6,12 +6,11 @@ package struct Settlement: Sendable {
     /// A push that has its answer.
     package struct Push: Sendable {
         package var device: Int64
-        /// When the token that was pushed to had been registered.
+        /// When the token was registered, as read for the push.
         package var registeredAt: Timestamp
         /// Attempts in all, this one included.
         package var attempts: UInt16
-        /// It failed before. A push that was put in line again untried is at its first try, and shows nothing about a
-        /// recovery.
+        /// Whether it failed before. A push that was put in line again, and not tried since, is at its first try.
         package var isRepeated: Bool
 
         package init(device: Int64, registeredAt: Timestamp, attempts: UInt16, isRepeated: Bool) {
@@ -33,11 +32,11 @@ package struct Settlement: Sendable {
 
     /// The other environment's answers to tokens that this one calls bad.
     package struct SecondTries: Sendable {
-        /// The pause that it asks for.
+        /// The pause that the other environment asks for.
         package fileprivate(set) var pause: (until: Timestamp, reason: String)?
-        /// Its objection to the credential; it stops nothing.
+        /// The other environment's objection to the credential; it stops nothing.
         package fileprivate(set) var fault: String?
-        /// Answers that show whether tokens live, and the dead ones: judged with its answers to its own pushes.
+        /// Answers that show whether tokens live, and the dead ones: judged with that environment's answers to its own pushes.
         fileprivate var answers = 0
         fileprivate var unregistered = 0
         fileprivate var retirements: [TokenRetirement] = []
@@ -53,15 +52,15 @@ package struct Settlement: Sendable {
     private let random: RandomSource
     private let connectionReasons: Set<String>
 
-    /// The service has taken the campaign's payload for some device.
+    /// Whether the service has accepted the campaign's payload for some device.
     package private(set) var isPayloadTaken: Bool
 
     package private(set) var retirements: [TokenRetirement] = []
-    /// Refused pushes, as far as the credential or all tokens may be at fault.
+    /// Refused pushes for which the credential, or all tokens, may be at fault.
     package private(set) var refusals = Refusals()
     /// The fault behind each reason.
     package private(set) var faults: [String: SendingFault] = [:]
-    /// The reasons for which another environment may not refuse a push.
+    /// The reasons for which this environment refused pushes that the other may accept.
     package private(set) var badTokenReasons: Set<String> = []
     /// Pushes that the other environment took: their devices are moved there, after `judgeMoves`.
     package private(set) var takenByOther: [Push] = []
@@ -72,10 +71,9 @@ package struct Settlement: Sendable {
     package private(set) var report: BatchReport
     /// The first 5xx, such as "503 ServiceUnavailable".
     package private(set) var failureText = ""
-    /// Pushes that failed before and met a quota now: they show nothing about the project's.
+    /// Pushes that failed before and met a quota now: they show nothing about the project's quota.
     private var throttledAgain = 0
-    /// Pushes that the service itself answered, and not only a connection, without `throttledAgain`: a quota is judged by
-    /// them.
+    /// Answers of the service itself, not only of a connection, without `throttledAgain`: a quota is judged by them.
     package var answered: Int { report.health.good + report.health.failed - throttledAgain }
 
     /// - Parameters:
@@ -94,9 +92,9 @@ package struct Settlement: Sendable {
         report = BatchReport(tag: tag)
     }
 
-    /// So many pushes were simply taken. Must be called first: the results of other tokens depend on it.
+    /// Notes `count` pushes that were simply accepted. Must be called first: the results of other tokens depend on it.
     ///
-    /// - Parameter requests: how many requests carried them. An answer shows once how the service is, whatever it carries.
+    /// - Parameter requests: how many requests carried them. Each answer counts once for the service's health.
     package mutating func taken(_ count: Int, by requests: Int) {
         guard count > 0 else { return }
         isPayloadTaken = true
@@ -108,7 +106,7 @@ package struct Settlement: Sendable {
     ///
     /// - Parameters:
     ///   - status: the HTTP status; 0 without an answer.
-    ///   - isOfKnownAnswer: whether its request's answer has shown before how the service is, by another push.
+    ///   - isOfKnownAnswer: whether its request's answer was counted for the service's health before, with another push.
     package mutating func settle(
         _ outcome: PushOutcome, of push: Push, status: UInt16, isOfKnownAnswer: Bool = false
     ) -> Result {
@@ -159,7 +157,7 @@ package struct Settlement: Sendable {
     ) {
         window.drop(\.device, of: takenNow)
         let answers = report.answers
-        // A refusal is no evidence about a 410: a service that calls all tokens bad and then all dead is as mad as one that
+        // A refusal is no evidence about a 410: a service that calls all tokens bad and then all dead is as wrong as one that
         // calls them dead from the first.
         let verdict = window.take(
             answers: answers.proven - secondTries.answers,
@@ -172,7 +170,7 @@ package struct Settlement: Sendable {
     }
 
     /// The same for the tokens that the other environment calls dead, by its own last answers. It stops nothing: if that
-    /// environment is mad, its own batches will.
+    /// environment is wrong, its own batches do.
     package mutating func judgeOtherTokens(
         by window: inout UnregisteredWindow<TokenRetirement>, limit: Double?, takenNow: (Set<Int64>) -> Set<Int64>
     ) {
@@ -183,8 +181,8 @@ package struct Settlement: Sendable {
         if case .released(let released) = verdict { retirements += released }
     }
 
-    /// The same for the devices that the other environment took: if half or more are of that one, it is no single device's
-    /// mistake, and they stay as they are registered.
+    /// The same for the devices whose pushes the other environment accepted: if half or more of the devices belong there, it is
+    /// no single device's mistake, and they stay as they are registered.
     ///
     /// - Parameter takenNow: returns which of these devices the batch's pushes were taken for, by either environment.
     /// - Returns: the evidence against moving them.
@@ -206,7 +204,7 @@ package struct Settlement: Sendable {
         return nil
     }
 
-    /// At this share of an app's tokens none is moved: builds of its developers are few.
+    /// From this share of the answers on, no device is moved: the builds of an app's developers are few.
     private static let shareThatMoves = 0.5
 
     /// The tokens stay: it is doubtful that they are unregistered.

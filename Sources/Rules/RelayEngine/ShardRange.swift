@@ -25,7 +25,7 @@ package struct ShardRange: Sendable, Hashable {
         self.packs = packs
     }
 
-    /// The shard after so many of its devices have their outcome, up to `cursor`. Devices that have left the audience get no
+    /// The shard after `devices` more of its devices have their outcome, up to `cursor`. Devices that have left the audience get no
     /// outcome, so `remaining` drops to 0 when it is done.
     package func advanced(to cursor: Int64, devices: Int, isDone: Bool) -> ShardRange {
         var shard = self
@@ -34,6 +34,6 @@ package struct ShardRange: Sendable, Hashable {
         return shard
     }
 
-    /// No device is left in it.
+    /// Whether no device is left in it.
     package var isDone: Bool { cursor >= last }
 }

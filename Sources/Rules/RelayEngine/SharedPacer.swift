@@ -4,12 +4,13 @@
 /// project's quota. Pure: time is passed in.
 ///
 /// They take turns, in the order in which they asked in vain. The service whose turn it is has a moment to ask again, and is
-/// passed over if it has nothing left to send: a canary beside a campaign of a million is not kept until that is over.
+/// passed over if it has nothing left to send: a canary beside a campaign for a million devices does not wait until that is
+/// over.
 package struct SharedPacer: Sendable, Equatable {
     private static let moment = Duration.milliseconds(1)
 
     package private(set) var pacer: Pacer
-    /// The services that have asked in vain since they last took, the longest first.
+    /// The services that have asked in vain since they last sent, in the order of asking.
     private var waiting: [String] = []
     private var turn: Turn?
 
@@ -41,7 +42,7 @@ package struct SharedPacer: Sendable, Equatable {
         return SendingAllowance(pushes: 0, wait: time)
     }
 
-    /// So many of the service have left, or will leave without being asked for.
+    /// This many pushes of the service have left, or will leave without asking for an allowance.
     package mutating func consume(_ pushes: Int, by service: String) {
         guard pushes > 0 else { return }
         waiting.removeAll { $0 == service }
@@ -49,7 +50,7 @@ package struct SharedPacer: Sendable, Equatable {
         pacer.consume(pushes)
     }
 
-    /// So many that were taken did not leave.
+    /// This many of the consumed pushes did not leave.
     package mutating func refund(_ pushes: Int, at now: MonotonicTime) {
         if pushes > 0 { pacer.refund(pushes, at: now) }
     }

@@ -3,7 +3,7 @@
 /// Why the relay stopped a campaign. Only a person's `resume`, or the end of that cause, lets it go on. The raw values are in
 /// the store.
 package enum SuspensionCause: String, Sendable, Hashable, CaseIterable {
-    /// The push service refuses the credential.
+    /// The credential cannot be used, or the push service refuses it, the topic or the request.
     case credential
     /// Nearly all pushes are refused: topic, environment or server are wrong.
     case topic

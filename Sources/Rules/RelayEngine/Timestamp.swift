@@ -34,8 +34,8 @@ package struct Timestamp: Hashable, Comparable, Sendable {
         return past == 0 ? self : Timestamp(milliseconds: milliseconds - past + grain.milliseconds)
     }
 
-    /// This moment, or `now` where it is further ahead than `longest`, the most that it can have been put off: then it was
-    /// noted by a clock that was ahead, and is due.
+    /// This moment; but `now` if it is further ahead than `longest`, the most that it can have been put off: then it was noted
+    /// while the clock was ahead, and is due.
     package func due(at now: Timestamp, putOffAtMost longest: Duration) -> Timestamp {
         self > now + longest ? now : self
     }

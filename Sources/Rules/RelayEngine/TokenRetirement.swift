@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A token that the push service declared dead at a moment (a 410). It is retired only if it was not registered again
-/// later than that (PROTOCOLS 1.5).
+/// A token that the push service called dead, with the time of its death. It is retired only if it was not registered again
+/// after that time (PROTOCOLS 1.5).
 package struct TokenRetirement: Hashable, Sendable {
     package var device: Int64
-    /// The 410's own timestamp.
+    /// APNs: the timestamp in its 410. FCM: the time of its answer.
     package var deadSince: Timestamp
-    /// When the token that was pushed to had been registered. One that was registered again since then is kept, whatever the
+    /// When the token was registered, as read for the push. A token that was registered again since then is kept, whatever the
     /// push service's clock shows.
     package var registeredAt: Timestamp
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Notices a push service that calls living tokens dead, or those of the other environment, at any time of a campaign and
-/// across campaigns. Keeps retirements back until enough later answers have been looked at.
+/// Notices when a push service calls tokens dead that are alive, or that belong to the other environment, at any time of a
+/// campaign and across campaigns. Keeps retirements back until enough later answers have been looked at.
 ///
 /// One window watches one push service. The retirements that it keeps back are not stored: a token whose retirement is lost
 /// with the process is pushed to again and called dead again. The last answers, and whether it has tripped, are stored
 /// (`memory`).
 ///
-/// `Retirement` is the type that is kept back, such as a token's retirement.
+/// `Retirement` is the type of what is kept back, such as a token's retirement.
 package struct UnregisteredWindow<Retirement: Sendable>: Sendable {
     package enum Verdict: Sendable {
         /// These may be retired: enough answers have come since.
@@ -30,13 +30,13 @@ package struct UnregisteredWindow<Retirement: Sendable>: Sendable {
     private var doubted: [Retirement] = []
     /// The share that trips it, as the last campaign had it.
     private var limit = 1.0
-    /// It has tripped, and has not been seen well since.
+    /// Whether it has tripped, and later answers have not cleared the service since.
     package private(set) var isSuspect = false
 
     package init() {}
 
-    /// The state for the next life of the process: whether it is suspect, and the run of last batches that counts most
-    /// against the service, if that is enough to trip it. Good answers from before that run excuse nothing then.
+    /// The state to keep across a restart: whether the service is suspect, and the run of last batches that counts most
+    /// against it, if that is enough to trip the window. Good answers from before that run then excuse nothing.
     package var memory: JudgedAnswers {
         var (sum, worst) = (JudgedAnswers(), JudgedAnswers())
         for batch in batches.reversed() {
@@ -49,7 +49,7 @@ package struct UnregisteredWindow<Retirement: Sendable>: Sendable {
         return worst
     }
 
-    /// Goes on from the state that an earlier life of the process has left.
+    /// Goes on from the state that an earlier process has kept.
     package init(_ memory: JudgedAnswers) {
         isSuspect = memory.isSuspect
         guard memory.answers > 0 else { return }
@@ -60,12 +60,12 @@ package struct UnregisteredWindow<Retirement: Sendable>: Sendable {
     /// All retirements that are kept back.
     package var kept: [Retirement] { doubted + batches.flatMap(\.retirements) }
 
-    /// Drops kept retirements of tokens that the service has taken since: their phones live. Its answers about them still
-    /// count against it.
+    /// Drops kept retirements of tokens that the service has since accepted a push for: they are alive. Its answers that called
+    /// them dead still count against it.
     ///
     /// - Parameters:
     ///   - device: the device of a retirement's token.
-    ///   - taken: returns which of these devices were taken; called only if anything is kept back.
+    ///   - taken: returns for which of these devices a push was accepted; called only if anything is kept back.
     package mutating func drop(_ device: (Retirement) -> Int64, of taken: (Set<Int64>) -> Set<Int64>) {
         let kept = kept
         guard !kept.isEmpty else { return }
@@ -78,9 +78,9 @@ package struct UnregisteredWindow<Retirement: Sendable>: Sendable {
     /// Takes the answers of one batch.
     ///
     /// - Parameters:
-    ///   - answers: the answers that show whether tokens live: taken or unregistered.
+    ///   - answers: the answers that show whether tokens live: accepted or unregistered.
     ///   - retirements: the retirements that the batch brought.
-    ///   - limit: the share that trips it; nil: a person has accepted that they are dead.
+    ///   - limit: the share that trips it; nil: a person has accepted that the tokens are dead.
     package mutating func take(answers: Int, unregistered: Int, retirements: [Retirement], limit: Double?) -> Verdict {
         guard let limit else {
             let all = kept
@@ -107,7 +107,7 @@ package struct UnregisteredWindow<Retirement: Sendable>: Sendable {
             self.unregistered -= first.unregistered
             batches.removeFirst()
         }
-        // So far the last answers were judged with good ones from before them. The next ones decide.
+        // The last answers alone are over the limit, but were judged together with good ones before them. The next ones decide.
         if self.answers >= CredentialBreaker.sample, isOverLimit { return .released([]) }
         defer { doubted = [] }
         return .released(doubted)
@@ -115,8 +115,8 @@ package struct UnregisteredWindow<Retirement: Sendable>: Sendable {
 
     private var isOverLimit: Bool { Double(unregistered) >= limit * Double(answers) }
 
-    /// No more answers come: kept retirements may go, unless the last answers alone show that the service is wrong. So far
-    /// those were judged with the good ones before them, and no later ones come to trip it.
+    /// No more answers come: returns the kept retirements, unless the last answers alone show that the service is wrong. So far
+    /// those were judged together with good ones before them, and no later ones come to trip the window.
     package mutating func end() -> [Retirement] {
         let isSane = answers < CredentialBreaker.sample || !isOverLimit
         let retirements = isSane ? kept : []

@@ -5,17 +5,17 @@ package import UpgradeRules
 package struct RetirementRules: Hashable, Sendable {
     /// Devices with a version or an older one must be below this share of the devices seen lately, from 0 to 1. Default 0.01.
     package var retireBelow = 0.01
-    /// How long ago lately begins. Default 30 days.
+    /// How recently a device must have been seen to count as seen lately. Default 30 days.
     package var seenWithin = Duration.seconds(30 * 86_400)
 
     package init() {}
 
-    /// A device that logs in with an unchanged version is noted as seen once in so long. `seenWithin` is at least twice this.
+    /// The interval at which a device that logs in with an unchanged version is noted as seen. `seenWithin` is at least twice this.
     package static let seenEvery = Duration.seconds(7 * 86_400)
 }
 
 /// How many of an app's devices that were seen lately have which version, and since when a version and all older ones are
-/// below the configured share, so that code for them alone may go. Pure.
+/// below the configured share, so that code that serves only them can be removed. Pure.
 ///
 /// | version and older | `belowSince` | reported (`isTold`) |
 /// |---|---|---|
@@ -57,7 +57,7 @@ package struct VersionShares: Hashable, Sendable {
     package var retireBelow: Double
     /// All devices that were seen lately.
     package var devices: Int64
-    /// Those of unknown version.
+    /// The devices of unknown version among them.
     package var unknown: Int64
     /// Ascending.
     package var rows: [Row]

@@ -3,9 +3,9 @@
 /// Why a campaign that is not over does not move. These reasons are defined only here: whether a person is waited for, a
 /// person's remedy, and when a reason ends by itself, follow from them. Pure.
 package enum Wait: Hashable, Sendable {
-    /// The database is older than the relay has seen: nothing of any campaign goes on.
+    /// The database is in an older state than the relay has seen before: no campaign goes on.
     case past
-    /// The app's store does not offer the version, or to too few users.
+    /// The app's store does not offer the version, or offers it to too few users.
     case store
     /// The moment of the requirement, or the end of the hold after the version's release.
     case time(Timestamp)
@@ -17,7 +17,7 @@ package enum Wait: Hashable, Sendable {
     case noRoute
     /// The app's hours begin then.
     case hours(Timestamp)
-    /// A push service, or the relay's store, takes nothing for now. Readiness reports one that lasts.
+    /// A push service, or the relay's store, takes nothing for now. Readiness reports it if it lasts.
     case service
     /// The next wave begins then.
     case wave(Timestamp)
@@ -29,10 +29,10 @@ package enum Wait: Hashable, Sendable {
     case approval
     /// The relay stopped it.
     case fault(SuspensionCause)
-    /// All that is left is tried again then.
+    /// Only retries are left; the next one is due then.
     case retries(Timestamp)
 
-    /// The reason alone; the raw values are its names for programs.
+    /// The reason without its details; the raw values are its names for programs.
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         case past, store, time, lostStore, pause, noRoute, hours, service, wave, canary, release, approval, fault,
             retries

@@ -5,10 +5,10 @@ import UpgradeRules
 package struct WavePlan: Sendable, Hashable {
     /// Parts that the audience is cut into: a wave's size is given to a hundredth of a percent.
     package static let parts = UserDraw.parts
-    /// More waves than a person watches.
+    /// The most waves of a campaign: more than a person watches.
     package static let most = 20
 
-    /// For each wave, how many parts it and those before it are: ascending, the last all of them.
+    /// For each wave, how many parts it and the waves before it have: ascending, the last one all parts.
     package let ends: [Int]
 
     /// - Returns: nil where the ends do not rise from above 0 to all parts.

@@ -2,7 +2,7 @@
 
 /// The rules between two waves of a campaign.
 package struct WaveRules: Sendable, Hashable {
-    /// From a wave's last push to the next wave's first.
+    /// The time from a wave's last push to the next wave's first.
     package var pause: Duration
     /// Whether each wave but the first waits for an operator. Default no.
     package var needsApproval: Bool
@@ -37,7 +37,7 @@ package struct CampaignWave: Sendable, Hashable {
     package var endedAt: Timestamp?
     /// When the campaign was suspended because the next wave must not begin by itself.
     package var heldAt: Timestamp?
-    /// Whether a range of its devices is not done, even if no device is left in it.
+    /// Whether a shard of it is not done, even if no device is left in that shard.
     package var isOpen = false
     /// When an operator let the next wave begin.
     package var releasedAt: Timestamp?
@@ -87,7 +87,8 @@ package struct CampaignWaves: Sendable, Hashable {
 
     /// Settles the retries of a campaign that is over.
     ///
-    /// - Parameter isExpired: its time was over, so they have failed; else it was cancelled or superseded, and may go on.
+    /// - Parameter isExpired: whether its time to live ran out, so that they have failed; else it was cancelled or superseded, and
+    ///   they may be tried again.
     package mutating func end(isExpired: Bool) {
         for index in list.indices {
             if isExpired { list[index].failed += list[index].retrying }
@@ -95,7 +96,7 @@ package struct CampaignWaves: Sendable, Hashable {
         }
     }
 
-    /// The last one that has begun.
+    /// The last wave that has begun.
     package var current: CampaignWave? { list.last { $0.begunAt != nil } }
 
     package var next: CampaignWave? { current.flatMap { current in list.first { $0.number > current.number } } }

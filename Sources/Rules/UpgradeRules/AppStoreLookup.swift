@@ -12,12 +12,12 @@ public struct AppStoreLookup: Hashable, Sendable {
     public let trackViewUrl: String?
     /// The release notes, in several lines.
     public let releaseNotes: String?
-    /// When the version came out, as an RFC 3339 text. Siren waits a day from here.
+    /// The time at which the version came out, as an RFC 3339 text. Siren waits a day from then.
     public let currentVersionReleaseDate: String?
     /// The oldest OS version that the version runs on.
     public let minimumOsVersion: Version?
 
-    /// Takes the fields of the first result.
+    /// Makes an answer from the fields of its first result.
     public init(
         version: Version?, trackViewUrl: String? = nil, releaseNotes: String? = nil,
         currentVersionReleaseDate: String? = nil, minimumOsVersion: Version? = nil
@@ -36,11 +36,11 @@ public struct AppStoreLookup: Hashable, Sendable {
 
     /// Judges an installed version: `remind` where the store has a newer one that this device can run, else `none`.
     ///
-    /// Compared as numbers: nothing is shown to a user who is ahead of the store, and "1.01" is "1.1".
+    /// Versions are compared as numbers: nothing is shown to a user who is ahead of the store, and "1.01" is "1.1".
     ///
     /// - Parameters:
     ///   - installed: the version of the bundle; nil when it is not a version.
-    ///   - system: the device's OS version; nil: not looked at.
+    ///   - system: the device's OS version; nil: not checked.
     public func verdict(installed: Version?, system: Version? = nil) -> UpgradeVerdict {
         if let system, let minimumOsVersion, system < minimumOsVersion { return .none }
         return UpgradeVerdict.judge(

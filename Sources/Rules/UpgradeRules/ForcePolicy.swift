@@ -15,7 +15,7 @@ public enum ForcePolicy: String, Sendable, Hashable, CaseIterable, Codable {
     /// A rise of the first, the second or the third number forces; one of a later number does not.
     case patch
 
-    /// How many of the leading numbers force.
+    /// The number of leading numbers whose rise forces.
     private var forcingSegments: Int {
         switch self {
         case .manual: 0
@@ -35,10 +35,9 @@ public enum ForcePolicy: String, Sendable, Hashable, CaseIterable, Codable {
         return false
     }
 
-    /// The required version that a new latest one implies; nil where the requirement stays as it is.
+    /// The required version that a new latest one implies; nil where the requirement does not change.
     ///
-    /// Where nothing was known before, nothing has risen: counting begins with the first version that is ever stored, which forces
-    /// no user.
+    /// Nil also where neither version was known before: the first version that is ever stored forces no user.
     ///
     /// - Parameters:
     ///   - latest: the new latest version.

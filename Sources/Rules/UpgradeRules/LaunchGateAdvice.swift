@@ -3,12 +3,12 @@
 /// The section of a `LaunchGateDocument` that makes the existing clients behave as required (SEEDS S5), and warnings for a person.
 ///
 /// LaunchGate (iOS) compares texts, and the first object that is present decides alone. Therefore:
-/// - the published minimum is never above, as text, any version that meets the requirement: not the required one, not the
-///   latest, none that was seen. It is better that an older version passes (it is still notified at login and pushed) than that
-///   a user is locked out who has nothing to upgrade to;
+/// - the published minimum, compared as text, is never above a version that meets the requirement: the required one, the
+///   latest, or any that was seen. It is better that an older version passes (it is still notified at login and pushed) than
+///   that a user is locked out who has nothing to upgrade to;
 /// - a blocking alert is published alone, as LaunchGate would not show it behind another object;
-/// - an optional update or an alert is only reached without `requiredUpdate`, so that is left out while every device is known to
-///   meet the requirement and another object must be shown; an alert then replaces an optional update.
+/// - an optional update or an alert is only reached without `requiredUpdate`, so `requiredUpdate` is left out while every
+///   device is known to meet the requirement and another object must be shown; an alert then replaces an optional update.
 ///
 /// Gandalf (Android) compares version codes and goes on to the next object, so all are published; an object without a known code
 /// is left out, because a text that is no integer makes Gandalf ignore the whole file.
@@ -20,7 +20,7 @@ public struct LaunchGateAdvice: Hashable, Sendable {
 
     /// The known facts of an app on one platform.
     public struct Facts: Hashable, Sendable {
-        /// The oldest version that may go on.
+        /// The oldest version that users may keep.
         public var required: Version?
         /// The newest version.
         public var latest: Version?
@@ -57,7 +57,7 @@ public struct LaunchGateAdvice: Hashable, Sendable {
         }
     }
 
-    /// Decides for one platform.
+    /// Decides the section of one platform.
     public init(_ platform: Platform, _ facts: Facts) {
         section = LaunchGateDocument.Section(alert: facts.alert)
         switch platform {
@@ -158,8 +158,8 @@ public struct LaunchGateAdvice: Hashable, Sendable {
         }
     }
 
-    /// Whether this app's versions are version codes themselves: every known one is a single integer, and no code was ever given
-    /// beside one. "2.0" is a name, and taking its 2 for a code would lock out no user, or every user.
+    /// Whether this app's versions are version codes themselves: every known version is a single integer, and no code is
+    /// given beside a version. "2.0" is a name, and taking its 2 for a code would lock out no user, or every user.
     private static func versionsAreCodes(_ facts: Facts) -> Bool {
         guard facts.requiredBuild == nil, facts.latestBuild == nil else { return false }
         let versions = facts.seen.versions.map(\.version) + [facts.required, facts.latest].compactMap(\.self)
@@ -184,7 +184,7 @@ public struct LaunchGateAdvice: Hashable, Sendable {
     }
 }
 
-/// The seen versions that LaunchGate, which compares lexically, would judge differently from their numbers.
+/// The seen versions that LaunchGate's lexical comparison misjudges, measured by the comparison as numbers.
 public struct LockOutReport: Hashable, Sendable {
     /// Versions that meet the requirement but would count as too old: their users could not go on and have nothing to upgrade to.
     public var lockedOut: [SeenVersion] = []
@@ -193,7 +193,7 @@ public struct LockOutReport: Hashable, Sendable {
 
     /// Compares LaunchGate's judgement by `published` with the meaning of `required`.
     ///
-    /// - Parameter published: the text in `minimumVersion`, which may be spelled otherwise than `required`.
+    /// - Parameter published: the text in `minimumVersion`, which may be spelled differently from `required`.
     public init(required: Version, published: String, seen: SeenVersions) {
         for seen in seen.versions {
             let isBelow = LaunchGateClient.launchGate.isBelow(seen.version.text, published) ?? false

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The rules of the two clients that read a `LaunchGateDocument` (SEEDS S5). Both compare in ways of their own, which are not the
-/// right ones.
+/// The rules of the two clients that read a `LaunchGateDocument` (SEEDS S5). Each compares in its own way, and neither
+/// compares versions number by number.
 public enum LaunchGateClient: Hashable, Sendable, CaseIterable {
     /// iOS. Compares version texts lexically, with Swift's `String <`: "1.10" is below "1.9", "2.0" below "2.0.0".
     case launchGate

@@ -10,8 +10,8 @@
 /// Versions are texts here, not `Version`: LaunchGate compares them as strings, so their spelling matters. There is no download
 /// URL: the app has it compiled in. `LaunchGateClient` has the clients' behaviour.
 ///
-/// Decoded as LaunchGate does: where one field is missing or of another kind, the whole document is refused, and the app goes on
-/// as if there were none.
+/// Decoded as LaunchGate decodes it: where one field is missing or of another kind, the whole document is refused, and the
+/// app goes on as if there were none.
 public struct LaunchGateDocument: Hashable, Sendable, Decodable {
     /// For LaunchGate, which drops the whole file where this is missing.
     public var ios: Section?

@@ -13,9 +13,9 @@ public struct LoginAnswer: Hashable, Sendable, Codable {
     public let downloadUrl: String?
     /// The newest version, as it was written.
     public let latest: String?
-    /// The oldest version that may go on, as it was written.
+    /// The oldest version that users may keep, as it was written.
     public let required: String?
-    /// The app's own version, where that is blocked: it must be replaced, whatever is required.
+    /// The app's own version if it is blocked: it must be replaced, whatever version is required.
     public let blocked: String?
     /// The message for the user.
     public let message: String?
@@ -50,8 +50,8 @@ public struct LoginAnswer: Hashable, Sendable, Codable {
         minimumOs = nil
     }
 
-    /// Refuses a phone for which the required version does not exist: it has no update and no link, and must not go on. A client
-    /// of SEEDS S1 shows nothing, as `hasNewVersion` is "0"; the service behind it refuses the login by `needUpgrade`.
+    /// Refuses a phone for which the required version does not exist: it gets no update and no link, and must not go on. A
+    /// client of SEEDS S1 shows nothing, as `hasNewVersion` is "0"; the service behind it refuses the login by `needUpgrade`.
     package static func ended(_ target: UpgradeTarget, minimumOS: Version?, message: String?) -> LoginAnswer {
         LoginAnswer(ended: target, minimumOS, message)
     }

@@ -20,11 +20,11 @@
 /// | stored equal to the target | nothing runs, unless the last run was stopped on its way there |
 /// | stored above the target | nothing runs and nothing changes: no downgrade, no rollback |
 ///
-/// Operations are compared with the version that was stored when the run began, so two operations to the same version both run.
-/// The stored version advances after each operation that is done, but never to or past one that is still to come: after a
-/// stop, or when the process dies, the next run begins with the operation that is not done. An operation before it in the
-/// chain runs again only if it has the same `toVersion`, a higher one, or runs at every upgrade; so give each migration a
-/// version of its own, in ascending order. With `goOn` a failed operation counts as done.
+/// Operations are compared with the version that was stored when the run began, so two operations to the same version both
+/// run. The stored version advances after each operation that is done, but always stays below the version of an operation
+/// that has not run yet: after a stop, or when the process dies, the next run begins with the operation that is not done. An
+/// operation before it in the chain runs again only if it has the same `toVersion`, a higher one, or runs at every upgrade;
+/// so give each migration a version of its own, in ascending order. With `goOn` a failed operation counts as done.
 public struct MigrationChain<Storage: MigrationStorage> {
     /// The component's name: the key in the storage.
     public let component: String
@@ -96,7 +96,7 @@ public struct MigrationChain<Storage: MigrationStorage> {
         var ran = false
         do {
             try storage.atomically(component) {
-                // Another process may have done it since the run began.
+                // Another process may have done this operation since the run began.
                 guard try storage.record(of: component)?.version ?? 0 < operation.toVersion else { return }
                 do {
                     try operation.operate()

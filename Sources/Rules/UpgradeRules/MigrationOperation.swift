@@ -7,7 +7,7 @@ public struct MigrationOperation {
 
     /// Its name in logs and reports.
     public let name: String
-    /// Runs for as long as the stored version is below this one.
+    /// The version below which the operation runs: it runs while the stored version is lower.
     public let toVersion: Int
     /// Does the work.
     public let operate: () throws -> Void

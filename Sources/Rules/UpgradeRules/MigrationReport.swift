@@ -2,7 +2,7 @@
 
 /// The result of a chain's run.
 public struct MigrationReport: Sendable {
-    /// How it ended.
+    /// How the run ended.
     public enum Outcome: Hashable, Sendable {
         /// The stored version was the target already: nothing ran.
         case upToDate
@@ -22,7 +22,7 @@ public struct MigrationReport: Sendable {
         public let error: any Error
     }
 
-    /// How it ended.
+    /// How the run ended.
     public internal(set) var outcome: Outcome
     /// Whether nothing was stored before.
     public let isFirstInstall: Bool

@@ -2,7 +2,7 @@
 
 /// The storage of components' versions.
 ///
-/// The default place is the platform's choice. In an app it is `UserDefaults`:
+/// Each platform chooses the place. An app on iOS uses `UserDefaults`:
 /// ```swift
 /// struct DefaultsStorage: MigrationStorage {
 ///     func record(of component: String) -> MigrationRecord? {
@@ -13,8 +13,8 @@
 ///     }
 /// }
 /// ```
-/// A storage that has transactions runs each operation inside one, so that its work and its record are kept together or
-/// not at all.
+/// A storage that has transactions runs each operation inside one, so that the operation's work and its record are kept
+/// together or not at all.
 public protocol MigrationStorage {
     /// The record of a component; nil when nothing is stored.
     func record(of component: String) throws -> MigrationRecord?
@@ -34,7 +34,7 @@ extension MigrationStorage {
     }
 }
 
-/// A storage that forgets with the process: for tests and previews.
+/// A storage in memory, which is lost when the process ends: for tests and previews.
 public final class InMemoryMigrationStorage: MigrationStorage {
     private var records: [String: MigrationRecord]
 

@@ -16,8 +16,8 @@ package struct PushWords: Hashable, Sendable {
         }
     }
 
-    /// Apple's fourth, "critical", is not here: "Critical alerts require a special entitlement issued by Apple", and ignore the
-    /// mute switch. No version of an app is worth that.
+    /// Apple's fourth level, "critical", is not here: "Critical alerts require a special entitlement issued by Apple", and
+    /// ignore the mute switch. No version of an app is worth that.
     package enum InterruptionLevel: String, CaseIterable, Sendable {
         /// Into the list of notifications: no sound, and the screen stays dark.
         case passive
@@ -27,7 +27,8 @@ package struct PushWords: Hashable, Sendable {
         case timeSensitive = "time-sensitive"
     }
 
-    /// The text. Where `appBody` is set, it is for readers that cannot look that up, such as the launch document.
+    /// The text. Where `appBody` is set, this is for readers that cannot look up the app's own text, such as the launch
+    /// document.
     package var body: String
     /// Takes the place of `body`.
     package var appBody: AppText?

@@ -2,7 +2,7 @@
 
 /// A version that devices were seen with, as they spell it.
 public struct SeenVersion: Hashable, Sendable {
-    /// As the devices send it: "1.01" and "1.1" are two.
+    /// As the devices send it: "1.01" and "1.1" count as two versions.
     public var version: Version
     /// The number of these devices.
     public var devices: Int64

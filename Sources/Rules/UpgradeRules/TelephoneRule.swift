@@ -22,10 +22,10 @@ public enum TelephoneRule {
     }
 
     /// Other spellings of the same number: digits only, with and without "+" or "00", without a country code of one to three
-    /// digits, and with the country codes that other telephones have before a number of this length. They serve to point out the
-    /// number that is known; no comparison uses them.
+    /// digits, and with the country codes that other telephones have before a number of this length. They serve to suggest
+    /// the number that is registered; no comparison uses them.
     ///
-    /// - Parameter others: telephones of other users, of which up to `mostHabits` different beginnings are tried.
+    /// - Parameter others: telephones of other users; up to `mostHabits` different country codes of them are tried.
     package static func spellings(of telephone: String, like others: [String] = []) -> [String] {
         var digits = String(telephone.unicodeScalars.filter { ("0"..."9").contains($0) })
         let isInternational = telephone.contains("+") || digits.hasPrefix("00")
@@ -50,7 +50,8 @@ public enum TelephoneRule {
 
     private static let mostHabits = 5
 
-    /// "+86" of "+8613800138000" before eleven digits; nil where no country code stands there.
+    /// The country code before the last `digits` digits, with its "+" or zeros: "+86" for "+8613800138000" and 11. Nil where
+    /// there is none.
     private static func countryCode(of telephone: String, before digits: Int) -> String? {
         let beginning = telephone.utf8.dropLast(digits)
         let code = beginning.starts(with: "+".utf8) ? beginning.dropFirst() : beginning.drop { $0 == UInt8(ascii: "0") }

@@ -10,8 +10,8 @@
 public struct UpgradeMessage: Hashable, Sendable {
     /// Judged by the same rules as an iOS push.
     public let push: UpgradePush
-    /// The same where a push is delivered twice: Google ignores ids of the sender's, so the app drops a push that it has had. Nil where
-    /// the message has none.
+    /// The push's own id, which is the same where a push is delivered twice. Google ignores ids that a sender sets, so the
+    /// app must drop a push that it has had. Nil where the message has no id.
     public let pushID: String?
 
     /// Takes a message's `data`; any other message gives a push without fields.

@@ -47,7 +47,7 @@ extension UpgradePayload {
         }
     }
 
-    /// How many bytes `appendEscaped` appends.
+    /// The number of bytes that `appendEscaped` appends.
     public static func escapedSize(_ utf8: some Collection<UInt8>) -> Int {
         var size = 0
         for scalar in String(decoding: utf8, as: UTF8.self).unicodeScalars {

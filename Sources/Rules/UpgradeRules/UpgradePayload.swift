@@ -89,7 +89,7 @@ public struct UpgradePayload: Hashable, Sendable {
         afterTelephone = pageAfterTelephone + [UInt8(ascii: "}")]
     }
 
-    /// The notification's text; where an app's own text is named, the one that is used elsewhere.
+    /// The notification's text. Where the push names a text of the app's own, this one is for readers that cannot look it up.
     public var alert: String { words.body }
     /// A sound file of the app, or "default"; nil for silence.
     public var sound: String? { words.sound }

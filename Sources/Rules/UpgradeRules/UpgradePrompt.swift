@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides when an app asks its user to upgrade (SEEDS S1, S2): it takes events and returns prompts. Pure; the app keeps it.
+/// Decides when an app asks its user to upgrade (SEEDS S1, S2): it takes events and returns prompts. Pure; the app stores it.
 ///
 /// A value of this type holds everything to remember. Keep its `rawValue` wherever the app keeps small things, and send
 /// `upgraded(to:)` with the bundle's version at every start, before anything else:
@@ -23,8 +23,8 @@
 /// | `loggedOut` | clear | clear | clear | clear |
 ///
 /// The newest judgement replaces an older one and also a push: at login the server compared the version that the app had just
-/// sent, whereas a push goes by the version in the registry, and to devices of unknown version. Without that, a user who is
-/// current would be locked out for good.
+/// sent, whereas a push goes by the version in the registry, and to devices of unknown version. If a push counted more, a
+/// user who is current would be locked out for good.
 public struct UpgradePrompt: Hashable, Sendable {
     /// The prompts that the user has seen, and those to come.
     public enum State: Hashable, Sendable {
@@ -44,17 +44,18 @@ public struct UpgradePrompt: Hashable, Sendable {
         case loginAnswered(LoginAnswer)
         /// Another source judged at launch, such as a LaunchGate document. The app knows the URL.
         case judged(UpgradeVerdict, downloadURL: String?)
-        /// The store offers a newer version. That alone never forces, and takes nothing back.
+        /// The store offers a newer version. This never forces, and withdraws no other prompt.
         case updateFound(downloadURL: String)
-        /// A push was accepted by `UpgradePush.verdict(type:userTelephone:installed:build:)`, which drops one that the app meets.
+        /// A push was accepted by `UpgradePush.verdict(type:userTelephone:installed:build:)`, which drops a push that asks
+        /// for no more than the app runs.
         case pushReceived(downloadURL: String)
         /// The user begins one of the app's main tasks, such as sending an order.
         case coreActionBegan
-        /// The app became active, also after its start.
+        /// The app became active; also sent at its start.
         case returnedToForeground
         /// The user put the reminder away.
         case userDeclined
-        /// The app runs in this version: sent at each start, and ignored unless it is newer than at the start before.
+        /// The app runs in this version: sent at each start. A version newer than at the previous start clears the state.
         case upgraded(to: Version)
         /// The user logged out; the next login is judged anew.
         case loggedOut
@@ -75,13 +76,13 @@ public struct UpgradePrompt: Hashable, Sendable {
     /// The version that the app had at its last start.
     public private(set) var installed: Version
 
-    /// No prompt has been shown yet.
+    /// Makes the state before any prompt.
     public init(installed: Version) {
         state = .clear
         self.installed = installed
     }
 
-    /// Takes an event; keep the value afterwards.
+    /// Takes an event; store the value afterwards.
     ///
     /// - Returns: the prompt to show at once.
     public mutating func handle(_ event: Event) -> Action {

@@ -39,7 +39,7 @@ public struct UpgradePush: Hashable, Sendable {
             blocked: text("blocked").flatMap { try? Version($0) })
     }
 
-    /// Takes a notification's dictionary; any other push gives one without fields.
+    /// Takes a notification's dictionary; any other push gives a value without fields.
     public init(userInfo: [AnyHashable: Any]) {
         let page = userInfo["page"] as? [AnyHashable: Any]
         self.init { page?[$0].flatMap(WireText.init(value:))?.text }
@@ -70,13 +70,13 @@ public struct UpgradePush: Hashable, Sendable {
         case current
     }
 
-    /// Judges the push as the app of 2015 does, and drops what the running version meets.
+    /// Judges the push as the app of 2015 does, and also drops a push that asks for no more than the app runs.
     ///
     /// - Parameters:
     ///   - type: this app's name for the push, such as "mddy_needUpgrade".
-    ///   - userTelephone: the logged-in user's; nil when no user is logged in.
+    ///   - userTelephone: the logged-in user's telephone; nil when no user is logged in.
     ///   - installed: the version that runs; nil where it cannot be compared.
-    ///   - build: its version code, on Android.
+    ///   - build: the installed version's code, on Android.
     public func verdict(
         type: String, userTelephone: String?, installed: Version?, build: Int64? = nil
     ) -> Verdict {

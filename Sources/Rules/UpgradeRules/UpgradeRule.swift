@@ -13,12 +13,12 @@ package struct UpgradeRule: Hashable, Sendable {
     package let forces: Bool
     /// Whether exactly this version must be left; false: it is a floor, or a newest version, and concerns all users below it.
     package let isBlock: Bool
-    /// The share of the users that it is for, in ten-thousandths, drawn by the requirement.
+    /// The share of the users that the rule is for, in ten-thousandths. `UserDraw` decides which users are in it.
     package let reach: Int
-    /// The oldest OS version that the version runs on, or for a block that of the version to leave it for (`Version` of "17.0"; on
-    /// Android the API level); nil: any.
+    /// The oldest OS version that the version runs on; for a block, the oldest that any version above it runs on. "17.0", for
+    /// example, or on Android the API level; nil: any.
     package let minimumOS: Version?
-    /// The users whom it names; it is for them whatever its reach.
+    /// The telephones that the rule names; it is for these users whatever its reach, once they are proven.
     private let canary: Set<WireText>
 
     package init(
@@ -38,10 +38,10 @@ package struct UpgradeRule: Hashable, Sendable {
 
     package var target: UpgradeTarget { UpgradeTarget(version, isBlock: isBlock) }
 
-    /// Whether it is for users whom it names; no answer may reveal who they are.
+    /// Whether the rule names users; no answer may reveal who they are.
     package var namesUsers: Bool { !canary.isEmpty }
 
-    /// Whether it is for this user.
+    /// Whether the rule is for this user.
     package func reaches(_ user: User) -> Bool {
         if isForEverybody { return true }
         guard let telephone = user.telephone else { return false }
@@ -58,10 +58,10 @@ package struct UpgradeRule: Hashable, Sendable {
 
     /// The user who asks, or is asked about.
     package struct User: Hashable, Sendable {
-        /// The logged-in user's; nil where the user is unknown: a proxy, a launch document.
+        /// The logged-in user's telephone; nil where the user is unknown, as for a proxy or a launch document.
         package var telephone: String?
-        /// Whether the telephone is proven to be the asking user's. Only then is it compared with those that a rule names; the part of
-        /// the users that it is drawn into does not reveal who is registered.
+        /// Whether the telephone is proven to be the asking user's. Only then is it compared with the telephones that a rule
+        /// names. The draw needs no proof, because its result does not reveal who is registered.
         package var isProven: Bool
         /// The phone's OS version, on Android its API level; nil: unknown.
         package var system: Version?
@@ -72,7 +72,7 @@ package struct UpgradeRule: Hashable, Sendable {
             self.system = system
         }
 
-        /// A user of whom nothing is known.
+        /// A user about whom nothing is known.
         package static let nobody = User(nil)
     }
 }

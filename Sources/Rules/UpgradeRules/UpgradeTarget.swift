@@ -26,10 +26,10 @@ package struct UpgradeTarget: Hashable, Sendable {
         left.version == right.version ? left.isBlock && !right.isBlock : right.version < left.version
     }
 
-    /// Whether any target is reached so: only by a version that rises.
+    /// Whether this change of a device's version can reach any target: only a rise can, or a first known version.
     package static func mayBeReached(by new: Version, from old: Version?) -> Bool { old.map { $0 < new } ?? true }
 
-    /// Whether a device that was seen with `old`, and is now with `new`, has obeyed in between.
+    /// Whether a device that was seen with `old`, and now with `new`, has met the target in between.
     ///
     /// - Parameter old: nil: its version was unknown.
     package func isReached(by new: Version, from old: Version?) -> Bool {

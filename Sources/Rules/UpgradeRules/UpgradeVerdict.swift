@@ -6,7 +6,7 @@ public enum UpgradeVerdict: Hashable, Sendable, CaseIterable {
     case none
     /// A newer version exists; the user may decline.
     case remind
-    /// The installed version no longer serves; the prompt returns until it is replaced.
+    /// The installed version must be replaced; the prompt returns until it is.
     case force
 
     /// Judges an installed version at login.
@@ -25,7 +25,7 @@ public enum UpgradeVerdict: Hashable, Sendable, CaseIterable {
     /// - Parameters:
     ///   - installed: the version that the app reports; nil when it reports none that can be read.
     ///   - latest: the newest version in the store, if known.
-    ///   - required: the oldest version that may go on, if one is set.
+    ///   - required: the oldest version that users may keep, if one is set.
     ///   - hasDownloadURL: whether the new version's address is known.
     public static func judge(
         installed: Version?, latest: Version?, required: Version?, hasDownloadURL: Bool
@@ -48,7 +48,7 @@ public enum UpgradeVerdict: Hashable, Sendable, CaseIterable {
     /// - Parameters:
     ///   - arena: UTF-8 texts, one after another.
     ///   - range: the place of the version; nil when it is unknown. Bytes that are not a version count as unknown as well.
-    ///   - required: the version that rose.
+    ///   - required: the new required version.
     @inlinable
     public static func needsPush(_ arena: [UInt8], _ range: Range<Int>?, required: Version) -> Bool {
         guard let range else { return true }

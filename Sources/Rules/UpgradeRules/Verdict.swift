@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The verdict on a user of an app who has a version of it, with the reason: pushes, the login check, `/v1/enforce`, the launch
-/// document, `plan` and `users explain` all go by it. It does not depend on a clock, so channels cannot differ by theirs.
+/// The verdict on a user of an app who has a version of it, with the reason: pushes, the login check, `/v1/enforce`, the
+/// launch document, `plan` and `users explain` all go by it. It does not depend on a clock, so the channels agree even where
+/// their clocks differ.
 ///
 /// The first row that holds decides, among the rules that reach the user:
 ///
@@ -10,11 +11,12 @@
 /// | the version is unknown, and a floor runs on the system | `unknown`, the highest floor | sent | nothing | as `enforce.unknown` sets |
 /// | below a floor that runs on the system | `forced`, the highest of them | sent | must upgrade | 426 |
 /// | a version that is blocked, and one above it runs on the system | `forced`, the block | sent | must upgrade | 426 |
-/// | one of these two that does not run there, and such systems end | `ended`, the highest | filtered | refused, no link | 426 |
+/// | one of these two, but the version does not run there, and service ends | `ended`, the highest | filtered | refused, no link | 426 |
 /// | below an announced version that runs on the system | `announced`, the highest | none | may upgrade | passes |
 /// | else | `none`, the reason | filtered | nothing | passes |
 ///
-/// Floors that a higher one has superseded count: a phone that is too old for 3.0 must still have 2.0, which the store gives it.
+/// Floors that a higher one has superseded still count: a phone that is too old for 3.0 must still have 2.0, which the store
+/// gives it.
 ///
 /// A campaign pushes by its own rule alone, so a user who is pushed to is forced on the other channels too. A prompt needs a
 /// download URL as well.

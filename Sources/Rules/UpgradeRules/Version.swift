@@ -37,7 +37,7 @@ public struct Version: Sendable {
         self.init(text: text, segments: segments)
     }
 
-    /// nil where the text is no version. By bytes: characters take ten times as long to tell apart.
+    /// nil where the text is no version. Reads bytes, because reading characters takes ten times as long.
     private static func segments(of text: String) -> [UInt64]? {
         guard text.utf8.count <= maximumLength else { return nil }
         var segments: [UInt64] = []

@@ -46,7 +46,7 @@ public struct VersionError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// In quotes. Cut by scalars: one character may have any number of them.
+    /// The text in quotes. It is cut by scalars, because one character may have any number of them.
     private static func shown(_ text: String, limit: Int) -> String {
         let scalars = text.unicodeScalars
         guard let end = scalars.index(scalars.startIndex, offsetBy: limit, limitedBy: scalars.endIndex),

@@ -24,7 +24,7 @@ public struct WireText: Hashable, Sendable {
 
     /// Takes a number; a whole one loses its fraction ("1" for 1.0).
     public init(_ number: Double) {
-        // Not Int64(exactly:): it calls libm, which nothing links in a build without optimisation and Foundation.
+        // Not Int64(exactly:): it calls libm, which is not linked in a build without optimisation and without Foundation.
         let fits = number >= -0x1p63 && number < 0x1p63
         let whole = fits ? Int64(number) : 0
         text = fits && Double(whole) == number ? String(whole) : number.description

@@ -4,7 +4,7 @@ extension APNsConfiguration {
     /// - Parameters:
     ///   - reader: the reader of an app's `apns`.
     ///   - app: the app's name.
-    ///   - egress: the common way.
+    ///   - egress: the common egress settings.
     init(reading reader: ConfigurationReader, app: String, _ egress: EgressConfiguration) {
         self.init(credentials: Self.readCredentials(reader), topic: reader.string("topic", check: shortText))
         if case .keys = credentials, topic == nil { topic = app }
@@ -30,7 +30,7 @@ extension APNsConfiguration {
         }
         let own = (server: reader.server("server"), sandbox: reader.server("sandboxServer"))
         if let server = own.server {
-            // Apple's other port is not a server of the owner's: development builds are still pushed to at Apple's sandbox.
+            // Apple's server at another port is not the owner's own server: development builds still use Apple's sandbox.
             let isApples = server.host.lowercased() == Self.production
             self.server = server
             // The owner's own server stands for both environments unless a sandbox is named: a test must not leak to Apple.
@@ -87,7 +87,7 @@ extension APNsConfiguration {
     }
 }
 
-/// Apple's team and key ids are "a 10-character" identifier (PROTOCOLS 1.4).
+/// Apple's team and key ids have ten characters (Apple, "Establishing a token-based connection to APNs").
 private func tenCharacters(_ text: String) -> String? {
     text.utf8.count == 10 && isOfLettersAndDigits(text) ? nil : "is not ten letters and digits"
 }

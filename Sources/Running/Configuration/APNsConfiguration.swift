@@ -11,11 +11,11 @@ package struct APNsConfiguration: Sendable, Equatable {
     package var server = ServerAddress(host: "api.push.apple.com", port: 443)
     /// Default https://api.sandbox.push.apple.com, or `server` where that is the owner's own.
     package var sandboxServer = ServerAddress(host: "api.sandbox.push.apple.com", port: 443)
-    /// Whether a token that its environment rejects as bad is tried once in the other one. Default no.
+    /// Whether a token that its environment rejects as bad is tried once in the other environment. Default no.
     package var triesOtherEnvironment = false
-    /// The way to the servers. Default the common one.
+    /// The egress settings for the servers. Default the common ones.
     package var egress = EgressConfiguration()
-    /// Whether the owner's own server stands for the sandbox's because none is named for it.
+    /// Whether the owner's own server also serves as the sandbox, because no sandbox server is named.
     package var sandboxFollowsServer = false
     /// The most connections for each lane and server. Default 16.
     package var connections = 16
@@ -29,7 +29,7 @@ package enum APNsCredentials: Sendable, Equatable {
     case keys(teamID: String, APNsKey, sandbox: APNsKey?)
     case certificate(APNsCertificateFiles)
 
-    /// Whether a reload gets one of the old ones (`SecretSource`).
+    /// Whether a reload gets an old version of one of them, so that a restart is needed (`SecretSource`).
     package var needRestart: Bool {
         switch self {
         case .keys(_, let key, let sandbox): key.file.needsRestart || sandbox?.file.needsRestart ?? false
@@ -50,7 +50,7 @@ package struct APNsKey: Sendable, Hashable {
 package struct APNsCertificateFiles: Sendable, Hashable {
     /// PEM, DER or PKCS#12.
     package var certificate: SecretSource
-    /// PEM. nil: it is in the same file.
+    /// PEM. nil: the key is in the certificate's file.
     package var key: SecretSource?
     /// The password of the key, or of the PKCS#12 file.
     package var password: SecretSource?
@@ -72,7 +72,7 @@ package struct APNsCertificateFiles: Sendable, Hashable {
                 case .key: (key ?? certificate).place
                 case .password: (password ?? certificate).place
                 }
-            // A password may begin and end with any character; the doubt is added only where it does not open the key.
+            // A password may begin and end with any character; the doubt is added only where the password does not open the key.
             let doubt = error.part == .password ? passwordText.flatMap(SecretText.doubt).map { "; it \($0)" } : nil
             throw FieldFault("\(field).\(error.part.rawValue)", "\(place) \(error)\(doubt ?? "")")
         }

@@ -16,30 +16,30 @@ package struct AppConfiguration: Sendable, Equatable {
     package var forcePolicy = ForcePolicy.manual
     /// The treatment of a phone whose system is too old for the required version. Default allow.
     package var belowMinimumOS = BelowMinimumOS.allow
-    /// When a version counts as given up by its users.
+    /// The rules by which a version counts as given up by its users.
     package var retirement = RetirementRules()
     /// The sources of versions. Default none.
     package var sources: [VersionSource.Kind] = []
-    /// The way to each source.
+    /// The egress settings of each source, in the order of `sources`.
     package var sourceEgress: [EgressConfiguration] = []
     /// The places of the sources' keys; an app has at most one source of each store.
     package var sourceKeys: [StoreKind: SecretSource] = [:]
-    /// The conditions on its store before a version is let through. Default a day after the lookup shows it, and all of a
-    /// staged rollout.
+    /// The conditions that the app's store must meet before the gate lets a version through. Default a day after the release that
+    /// the App Store's lookup shows, and all of a staged rollout on Google Play.
     package var gateRules = AvailabilityGate.Rules()
     package var push = PushConfiguration()
     /// How fast pushes are sent, and to whom first.
     package var pace = PaceConfiguration()
     /// The handling of releases that GitHub, GitLab or App Store Connect announce.
     package var webhooks = ReleaseRules()
-    /// nil, and `fcm` nil, where no push can be sent: only the version store and the login check work.
+    /// Where this and `fcm` are nil, no push can be sent: only the version store and the login check work.
     package var apns: APNsConfiguration?
     /// For an Android app, and for an iOS app beside `apns` or in its place.
     package var fcm: FCMConfiguration?
 }
 
 extension AppConfiguration {
-    /// The sources with their keys and ways.
+    /// The sources with their keys and egress settings.
     func readySources(_ environment: [String: String]) throws -> [VersionSource.Kind] {
         try sources.indices.map { index in
             let source = try keyed(sources[index], environment)

@@ -69,7 +69,7 @@ extension ConfigurationCheck {
 }
 
 extension AppConfiguration {
-    /// The path of an app on one platform, as the configuration's owner finds it.
+    /// The path of an app on one platform within the configuration.
     package static func field(_ app: AppKey) -> String { "apps[\"\(app.app)\"].\(app.platform.rawValue)" }
 
     /// The path of its `apns`.

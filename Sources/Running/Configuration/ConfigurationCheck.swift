@@ -30,10 +30,9 @@ package struct ConfigurationCheck: Sendable {
         /// The certificates of apps that push without a signing key.
         package var certificates: [AppCertificate] = []
         /// Certificates for pushes that have ended or are not valid yet. The daemon runs nevertheless: the login check of every
-        /// app needs
-        /// it, and the campaigns that need such a certificate show why they wait.
+        /// app needs it, and the campaigns that need such a certificate show why they wait.
         package var outOfTerm: [FieldFault] = []
-        /// Settings that work but are probably not meant so.
+        /// Settings that work but are probably mistakes.
         package var warnings: [FieldFault] = []
 
         mutating func noteRead(_ source: SecretSource, _ field: String, isSecret: Bool = true) {
@@ -41,7 +40,7 @@ package struct ConfigurationCheck: Sendable {
             if isSecret, let exposure = source.exposure { warnings.append(FieldFault(field, exposure)) }
         }
 
-        /// Warns where an account's file names a token endpoint that is not Google's: the account proves itself there.
+        /// Warns where an account's file names a token endpoint that is not Google's: the account authenticates there.
         mutating func look(at account: GoogleAccount, from source: SecretSource, server: String, _ field: String) {
             guard !account.provesItself(toGoogleOr: server) else { return }
             warnings.append(
@@ -154,12 +153,12 @@ package struct ConfigurationCheck: Sendable {
         }
     }
 
-    /// One of Apple's .p8 files.
+    /// Checks one of Apple's .p8 files.
     func checkSigningKey(_ source: SecretSource, _ field: String, _ report: inout Report) {
         check(source, field, &report) { pem, _ in _ = try ES256PrivateKey(pem: pem) }
     }
 
-    /// A service account's key file.
+    /// Checks a service account's key file.
     func checkAccount(_ source: SecretSource, server: String, _ field: String, _ report: inout Report) {
         check(source, field, &report) { bytes, report in
             report.look(at: try GoogleAccount(keyFile: bytes), from: source, server: server, field)
@@ -179,14 +178,14 @@ package struct ConfigurationCheck: Sendable {
                 return
             }
             let fault = FieldFault(field, "the file \(path) \(reason)")
-            // The one that matters may be among those that are found.
+            // The certificate that matters may be among those found.
             if someAreFound { report.warnings.append(fault) } else { report.faults.append(fault) }
         } catch {
             report.faults.append(FieldFault(field, "the file \(path) \(error)"))
         }
     }
 
-    /// The fault of a secret for webhook signatures, by the code that verifies with it; nil: none.
+    /// The fault of a webhook secret, as the code that verifies signatures finds it; nil: none.
     package static func webhookSecretProblem(_ secret: [UInt8]) -> String? {
         do throws(SigningError) {
             let size = try WebhookSecret(secret).standardSize

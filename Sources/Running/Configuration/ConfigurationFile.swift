@@ -40,7 +40,7 @@ package struct ConfigurationFile: Sendable {
         return configuration
     }
 
-    /// A digest of the parts that relays of one store must have in common; their addresses may differ.
+    /// A digest of the parts that relays of one store must have in common; the rest, such as addresses, may differ.
     private static func digest(_ tree: JSONValue) -> String {
         let common = ["apps", "enforce", "notify", "webhooks"].map { tree.find([$0])?.inOrder ?? .null }
         return Hex.encode(Array(SHA256.digest(Array("\(common)".utf8)).prefix(6)))

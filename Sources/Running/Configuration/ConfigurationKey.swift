@@ -23,7 +23,7 @@ package struct ConfigurationKey: Sendable, Hashable {
         case list
         /// Its members have defaults, so it may be left out.
         case object
-        /// Differs in meaning between absent and empty.
+        /// An object whose absence has another meaning than an empty object.
         case optionalObject
     }
 
@@ -36,10 +36,10 @@ package struct ConfigurationKey: Sendable, Hashable {
         self.values = values
     }
 
-    /// `apps["com.example.app"].ios.sources[3].appStore.id` as `apps.APP.PLATFORM.sources[].appStore.id`.
+    /// Turns `apps["com.example.app"].ios.sources[3].appStore.id` into `apps.APP.PLATFORM.sources[].appStore.id`.
     ///
-    /// By hand: this runs for every key of every app at each start, and three regular expressions, compiled each time, were
-    /// a quarter of a start's cost.
+    /// Without regular expressions: this runs for every key of every app at each start, and three expressions, compiled each
+    /// time, took a quarter of a start's time.
     private static func general(_ path: String) -> String {
         var general = ""
         var rest = path[...]

@@ -3,9 +3,8 @@ import Terminal
 import VersionSources
 import WireFormat
 
-/// Walks one object of a configuration: each key is read once, with its type and its default. A fault is noted with its path
-/// and
-/// reading goes on, so that all faults are found at once. A key that was never read is unknown.
+/// Walks one object of a configuration: each key is read once, with its type and its default. A fault is noted with its
+/// path, and reading goes on, so that all faults are found at once. A key that was never read is unknown.
 ///
 /// `null` counts as absent, so that a sample can show a key without setting it.
 final class ConfigurationReader {
@@ -33,8 +32,7 @@ final class ConfigurationReader {
         path.isEmpty ? key : "\(path).\(key)"
     }
 
-    /// The path of a member whose name the owner chooses: `apps["com.example.app"]`. A name that an app may have is shown
-    /// whole.
+    /// The path of a member whose name the owner chooses: `apps["com.example.app"]`. A valid app name is shown whole.
     private func path(named key: String) -> String {
         "\(path)[\(JSONValue.quoted(key, columns: 255))]"
     }
@@ -43,7 +41,7 @@ final class ConfigurationReader {
         fault(at: path(of: key), problem)
     }
 
-    /// Notes every key that was not asked for. Call last.
+    /// Notes a fault for every key that was not read. Call last.
     func finish() {
         for key in members.keys.sorted() where !known.contains(key) {
             let nearest = Suggestion.nearest(to: key, among: known.sorted()).map { "; did you mean \($0)?" }
@@ -132,7 +130,7 @@ final class ConfigurationReader {
         }
     }
 
-    /// The same for a parser whose nil has only one reason.
+    /// The parsed value of a text, for a parser that returns nil for one reason only.
     func parsed<Value>(_ key: String, else problem: String, _ parse: (String) -> Value?) -> Value? {
         read(key, .text(default: nil)) { value throws(Problem) in
             guard let value = parse(try Self.text(value) { _ in nil }) else { throw Problem(problem) }
@@ -267,7 +265,7 @@ final class ConfigurationReader {
         return (read ?? text, nil)
     }
 
-    /// A reader of the object at `key`; where it is absent, one of an empty object, so that defaults apply. nil after a fault.
+    /// A reader of the object at `key`; where it is absent, a reader of an empty object, so that defaults apply. nil after a fault.
     func object(_ key: String) -> ConfigurationReader? {
         note(at: path(of: key), .object)
         return reader(of: raw(key) ?? .object([]), at: path(of: key))
@@ -279,7 +277,7 @@ final class ConfigurationReader {
         return raw(key).flatMap { reader(of: $0, at: path(of: key)) }
     }
 
-    /// The members of an object whose names the owner chooses, by name.
+    /// The members of an object in which the owner chooses the names, ordered by name.
     func namedObjects() -> [(name: String, reader: ConfigurationReader)] {
         members.keys.sorted().compactMap { name in
             guard let value = raw(name) else { return nil }
@@ -348,8 +346,7 @@ final class ConfigurationReader {
 
 extension JSONValue {
     /// As the owner would name it in a message: `"text"`, `11`, `an object`. A long value is cut, and an address shows neither
-    /// a password
-    /// nor a query.
+    /// a password nor a query.
     var held: String {
         switch self {
         case .null: "null"

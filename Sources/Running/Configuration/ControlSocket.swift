@@ -5,9 +5,8 @@ import WireFormat
 /// The place of the daemon's control socket, as far as the configuration can be used.
 package struct ControlSocket: Sendable, Equatable {
     package var path: String
-    /// One line: that the configuration cannot be used, why, and which socket is used instead. nil: it can be used, or no file
-    /// is
-    /// at the default place.
+    /// One line: why the configuration cannot be used, and which socket is used instead. nil: it can be used, or there is no
+    /// file at the default place.
     package var remark: String?
 
     package init(path: String, remark: String? = nil) {
@@ -17,9 +16,8 @@ package struct ControlSocket: Sendable, Equatable {
 }
 
 extension ConfigurationFile {
-    /// The place of the socket, even where the configuration has faults, so that the daemon can still be stopped: the socket
-    /// that
-    /// the file names, else the default.
+    /// The place of the socket, even where the configuration has faults, so that commands still reach the daemon: the socket
+    /// that the file names, else the default.
     ///
     /// - Parameter isNamed: whether the user named the file; then a missing one is worth a remark.
     package func controlSocket(isNamed: Bool) -> ControlSocket {
@@ -57,9 +55,8 @@ extension ConfigurationFile {
 enum ControlSocketText {
     static func path(in file: [UInt8]) -> String? {
         let bytes = (try? TextFile.utf8(file)) ?? file
-        // A comment; a text, which ends with its line at the latest, so that a missing quote does not swallow the next line; a
-        // name;
-        // any other sign.
+        // A comment; a quoted text, which ends with its line at the latest, so that a missing quote does not swallow the next
+        // line; a name; any other sign.
         let piece = #///[^\n]*|/\*(?s:.*?)(?:\*/|\z)|(["'])(?<text>(?:\\.|(?!\1).)*)\1?|[\w$]+|\S/#
         var last: [Substring] = []
         var found: String?

@@ -2,7 +2,7 @@
 package import CurlTransport
 package import WireFormat
 
-/// The way out as the file has it: with the place of a proxy's secret instead of the secret.
+/// The egress settings as the file has them: with the place of a proxy's secret instead of the secret.
 package struct EgressConfiguration: Sendable, Hashable {
     /// The owner's setting of a proxy.
     package enum Proxy: Sendable, Hashable {
@@ -25,11 +25,11 @@ package struct EgressConfiguration: Sendable, Hashable {
 
     /// Default none.
     package var proxy: Proxy?
-    /// The addresses that are reached without the proxy. Default this machine, where the proxy is the common one.
+    /// The addresses that are reached without the proxy. Default this machine for the common proxy, none for another.
     package var exceptions: [ProxyException] = []
     /// A PEM file of certificates to trust instead of the system's. Default the system's.
     package var trustedCertificates: String?
-    /// A PEM file of certificates to trust beside the system's: the common one.
+    /// A PEM file of certificates to trust beside the system's, from the common settings.
     package var addedCertificates: String?
 
     package init() {}
@@ -101,7 +101,7 @@ extension EgressConfiguration {
 }
 
 extension RelayConfiguration {
-    /// `egress`: the common way, for every address that names no other.
+    /// `egress`: the common settings, for every address without its own.
     static func readEgress(_ root: ConfigurationReader) -> EgressConfiguration {
         var egress = EgressConfiguration()
         guard let reader = root.object("egress") else { return egress }
@@ -115,9 +115,8 @@ extension RelayConfiguration {
 }
 
 extension ConfigurationReader {
-    /// `proxy` and `trustedCertificates` of one address; the common settings where they are absent. An own proxy is used for
-    /// every
-    /// address: the exceptions belong to the common one.
+    /// `proxy` and `trustedCertificates` of one address; the common settings where they are absent. A proxy of its own is
+    /// used for every address, because the exceptions belong to the common proxy.
     func egress(over common: EgressConfiguration) -> EgressConfiguration {
         var egress = common
         if let own = proxy("proxy") { (egress.proxy, egress.exceptions) = (own, []) }
@@ -128,7 +127,7 @@ extension ConfigurationReader {
     /// A proxy's address, `{ url, user, password }`, or the place of the whole address; nil where it is absent, and after a
     /// fault.
     ///
-    /// No fault repeats the value: part of it may be part of a password.
+    /// No fault repeats the value, because it may contain part of a password.
     func proxy(_ key: String) -> EgressConfiguration.Proxy? {
         note(at: path(of: key), .proxy)
         guard let value = raw(key) else { return nil }
@@ -207,7 +206,7 @@ extension ConfigurationReader {
         "name where it is kept: { url: \"…\", user: \"…\", password: { credential: \"…\" } }, or { credential: \"…\" } for the "
         + "whole address"
 
-    /// Whether 0.1.0 had this key: it allowed no other place for a password, so one in the address is only warned of.
+    /// Whether release 0.1.0 had this key: that release allowed a password only in the address, so one there draws only a warning.
     private func tookPasswords(at path: String) -> Bool {
         path.hasSuffix(".apns.proxy") || path.hasSuffix(".fcm.proxy")
     }
@@ -241,7 +240,7 @@ extension String {
 }
 
 extension ConfigurationCheck {
-    /// The secret and the certificates of a way out.
+    /// Checks the secret and the certificates of egress settings.
     ///
     /// - Parameter field: the field that holds `proxy` and `trustedCertificates`. The common ones are checked once, in their
     ///   own field.
@@ -265,9 +264,8 @@ extension ConfigurationCheck {
         if let path { checkCertificates(path, "\(field).trustedCertificates", &report) }
     }
 
-    /// Warns of variables that set a proxy or certificates for other programs: the relay ignores them, as a service's
-    /// environment
-    /// differs from that of the person who checks its configuration.
+    /// Warns of variables that set a proxy or certificates for other programs: the relay ignores them, because
+    /// a service's environment differs from that of the person who checks its configuration.
     func checkEnvironment(_ report: inout Report) {
         for (name, key) in Self.variables {
             guard let value = environment[name], !value.isEmpty else { continue }

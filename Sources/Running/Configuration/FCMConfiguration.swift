@@ -13,7 +13,7 @@ package struct FCMConfiguration: Sendable, Equatable {
     package var project: String?
     /// Default https://fcm.googleapis.com.
     package var server = ServerAddress(host: "fcm.googleapis.com", port: 443)
-    /// The way to the server, and to the token endpoint. Default the common one.
+    /// The egress settings for the server and the token endpoint. Default the common ones.
     package var egress = EgressConfiguration()
     /// The most connections for each lane. Default 16.
     package var connections = 16
@@ -21,11 +21,11 @@ package struct FCMConfiguration: Sendable, Equatable {
     package var quotaPerMinute = 600_000
     /// Whether no campaign begins around a quarter of an hour. Default yes.
     package var avoidsQuarterHours = true
-    /// Only the app of this package name gets the push. Default any app that the token belongs to.
+    /// The package name of the only app that may get the push. Default any app that the token belongs to.
     package var packageName: String?
     /// Whether the system itself shows the push's words. Default no: data alone, which the app reads.
     package var showsNotification = false
-    /// The name of a campaign in Google's figures of delivery. Default none.
+    /// The label of a campaign in Google's delivery statistics. Default none.
     package var analyticsLabel: AnalyticsLabel?
     /// Whether a phone takes the push where bandwidth is short. Default no.
     package var isForConstrainedBandwidth = false
@@ -37,7 +37,7 @@ extension FCMConfiguration {
     /// - Parameters:
     ///   - platform: some keys are for android alone.
     ///   - words: receives the title that is set here.
-    ///   - egress: the common way.
+    ///   - egress: the common egress settings.
     init(
         reading reader: ConfigurationReader, of platform: Platform, _ words: inout PushWords,
         _ egress: EgressConfiguration
@@ -86,8 +86,7 @@ extension FCMConfiguration {
     }
 
     /// "6 to 30 lowercase letters, digits, or hyphens", and older ones in a domain: "example.com:project" (Google Cloud,
-    /// project
-    /// ids). It becomes a segment of the request's path.
+    /// project ids). It becomes a segment of the request's path.
     static func projectProblem(_ text: String) -> String? {
         let isRight =
             (4...100).contains(text.utf8.count) && text.first.map { $0.isASCII && $0.isLetter } ?? false
@@ -125,7 +124,7 @@ extension FCMConfiguration {
 }
 
 extension ConfigurationCheck {
-    /// The key and the certificates of FCM.
+    /// Checks FCM's key and certificates.
     func checkFCM(of app: AppConfiguration, _ report: inout Report) {
         guard let fcm = app.fcm else { return }
         let field = "apps[\"\(app.key.app)\"].\(app.key.platform.rawValue).fcm"

@@ -49,7 +49,7 @@ package enum FileProbe {
         return slash == file.startIndex ? "/" : String(file[..<slash])
     }
 
-    /// nil where the process may create and write files in the directory, or may make the directory in the one above.
+    /// nil where the process may create and write files in the directory, or may make the directory in its parent.
     package static func directoryFault(_ path: String) -> Failure? {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else {

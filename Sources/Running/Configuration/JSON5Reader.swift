@@ -4,10 +4,10 @@ package import WireFormat
 
 /// Reads JSON5, and reports a fault with its line and column. Pure.
 package enum JSON5Reader {
-    /// More than a person repairs at a time.
+    /// The most duplicate keys reported: more than a person repairs at a time.
     private static let mostDuplicates = 20
 
-    /// The text's value, and the keys that occur twice, of which the value has the last.
+    /// The text's value, and a fault for each key that occurs twice; the value has its last occurrence.
     ///
     /// - Throws: the first fault of the JSON5.
     package static func read(

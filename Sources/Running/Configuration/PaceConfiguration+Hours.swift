@@ -6,8 +6,8 @@ import WireFormat
 
 /// `pace.hours`.
 extension PaceConfiguration {
-    /// The least time that a campaign's time to live must leave after the closed hours. Clocks are set by two hours at most
-    /// (Antarctica/Troll), so some of it is left even after the longest night.
+    /// The least time that a campaign's time to live must leave after the closed hours. Clocks change by two hours at most
+    /// (Antarctica/Troll), so some of this time is left even after the longest night.
     private static let leastAwake = Duration.seconds(3 * 3600)
 
     static func readHours(_ reader: ConfigurationReader, timeToLive: Duration) -> SendingHours? {

@@ -11,7 +11,7 @@ package struct PaceConfiguration: Sendable, Equatable {
     package var waves: WavePlan?
     /// nil without waves.
     package var waveRules: WaveRules?
-    /// When pushes may begin. Default at any time.
+    /// The hours in which pushes may begin. Default at any time.
     package var hours: SendingHours?
 }
 

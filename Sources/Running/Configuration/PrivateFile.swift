@@ -10,7 +10,7 @@ package enum PrivateFile {
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw failure(path) }
         defer { close(descriptor) }
-        // Only of a file: a device such as /dev/stdout keeps its mode.
+        // Only a regular file gets the mode: a device such as /dev/stdout keeps its own.
         var status = stat()
         if unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o777 != mode {
             guard fchmod(descriptor, mode) == 0 else { throw failure(path) }
@@ -23,7 +23,7 @@ package enum PrivateFile {
         guard WholeFile.append(bytes, to: descriptor) else { throw failure(path) }
     }
 
-    /// The failure to write the file, by the `errno` of the call before.
+    /// The failure to write the file, with the `errno` of the preceding call.
     package static func failure(_ path: String) -> CommandFailure {
         CommandFailure(.failed, "\(path) cannot be written: \(unsafe String(cString: strerror(errno)))")
     }

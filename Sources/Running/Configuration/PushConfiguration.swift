@@ -12,8 +12,7 @@ package struct PushConfiguration: Sendable, Equatable {
     /// The words on the phone, and how loudly they are shown; their body is used where a bump brings no message.
     package var words = PushWords(usualText)
     /// APNs' priority: 10 at once, 5 as the battery allows, 1 never wakes the device. For FCM 10 is high, the others are
-    /// normal.
-    /// Default 10.
+    /// normal. Default 10.
     package var priority = 10
     /// How long after the rise pushes are sent, and how long the push service keeps one for a phone that is off. Default 7
     /// days.

@@ -47,7 +47,7 @@ extension RelayConfiguration {
         return EnforceRules.Agent(pattern: pattern, app: AppKey(app: app, platform: platform))
     }
 
-    /// A token (RFC 9110, section 5.1) whose field the server does not use itself.
+    /// The fault of a header's name, which must be a token (RFC 9110, section 5.1) and no field that the server itself uses.
     private static func headerName(_ text: String) -> String? {
         let isToken = text.utf8.allSatisfy { byte in
             byte > 0x20 && byte < 0x7F && !"\"(),/:;<=>?@[\\]{}".utf8.contains(byte)
@@ -57,7 +57,7 @@ extension RelayConfiguration {
         return framing.contains(text.lowercased()) ? "says something else in every request; a name of its own" : nil
     }
 
-    /// A mistyped name would let every version pass.
+    /// The faults of app names that are not configured: a mistyped name would let every version pass.
     func enforceFaults() -> [FieldFault] {
         let known = Set(apps.map(\.key))
         return enforce.agents.enumerated().filter { !known.contains($0.element.app) }.map { index, agent in

@@ -33,7 +33,7 @@ extension RelayConfiguration {
         return listen
     }
 
-    /// The most origins: each answer looks its own up among them.
+    /// The most origins: each answer looks up its request's origin among them.
     private static let mostOrigins = 64
 
     private static func readOrigins(_ reader: ConfigurationReader) -> WebOrigins {

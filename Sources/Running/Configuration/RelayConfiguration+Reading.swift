@@ -88,7 +88,7 @@ extension RelayConfiguration {
         return store
     }
 
-    /// A single duration is for the deliveries, as in earlier versions, which had only these to keep.
+    /// Reads `keep`. A single duration applies to the deliveries, as in earlier releases, which had no other setting.
     private static func readKeep(_ reader: ConfigurationReader, _ store: inout StoreConfiguration) {
         let most = Duration.seconds(3650 * 86_400)
         guard reader.raw("keep").map({ $0.object != nil }) ?? false else {
@@ -103,7 +103,7 @@ extension RelayConfiguration {
     }
 
     private static func readPostgres(_ reader: ConfigurationReader) -> PostgresConfiguration {
-        // libpq checks the text when it connects: it may hold a password, so it is not checked here.
+        // Checked only by libpq when it connects: a fault would show the text, which may hold a password.
         var postgres = PostgresConfiguration(url: reader.string("url") ?? "")
         if reader.raw("url") == nil {
             reader.fault(
@@ -155,7 +155,7 @@ extension RelayConfiguration {
         if platforms.isEmpty, Platform.allCases.allSatisfy({ reader.raw($0.rawValue) == nil }) {
             reader.fault(at: reader.path, "names no platform; ios: { … }, android: { … } or both")
         }
-        // Other faults in the configuration show an app's name as it is written.
+        // Left out where its name is invalid: other faults would show the name as it is written.
         return isName ? apps : []
     }
 

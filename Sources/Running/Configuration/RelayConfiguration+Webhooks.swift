@@ -20,7 +20,7 @@ extension RelayConfiguration {
         }
     }
 
-    /// A mistyped name would bind a secret to no app.
+    /// The faults of app names that are not configured: a mistyped name would bind a secret to no app.
     func webhookSecretFaults() -> [FieldFault] {
         let known = Set(apps.map(\.key.app))
         return webhooks.secrets.enumerated().flatMap { index, secret in

@@ -15,7 +15,7 @@ package struct RelayConfiguration: Sendable, Equatable {
     package var store = StoreConfiguration()
     package var listen = ListenConfiguration()
     package var webhooks = WebhooksConfiguration()
-    /// The common way out, for every address that names no other.
+    /// The common egress settings, for every address without its own.
     package var egress = EgressConfiguration()
     package var notify: [NotifyConfiguration] = []
     package var enforce = EnforceRules()
@@ -41,10 +41,10 @@ package struct StoreConfiguration: Sendable, Equatable {
     var hasUnusedPath = false
     /// How long the deliveries of campaigns that ended, and other data of no more use, are kept. nil: for ever. Default nil.
     package var keep: Duration?
-    /// How long the audit (who did what) is kept. nil: for ever. Default 400 days, so that a year can be looked back upon.
+    /// How long the audit (who did what) is kept. nil: for ever. Default 400 days, so that a whole year can be reviewed.
     package var keepAudit: Duration? = .seconds(400 * 86_400)
 
-    /// This relay's configured name among those of the store.
+    /// This relay's configured name among the relays of the store; nil: it has none.
     package var node: String? {
         if case .postgres(let postgres) = database { postgres.node } else { nil }
     }
@@ -68,7 +68,7 @@ package struct PostgresConfiguration: Sendable, Equatable {
     package var schema = "upgrade_relay"
     /// The most sessions. Default 8.
     package var connections = 8
-    /// This relay's name among those of the store; nil: its machine's name.
+    /// This relay's name among the relays of the store; nil: its machine's name.
     package var node: String?
 
     package init(url: String) {
@@ -80,8 +80,7 @@ package struct ListenConfiguration: Sendable, Equatable {
     /// The address of the HTTP API. Default 127.0.0.1:8480.
     package var address = ListenAddress(host: "127.0.0.1", port: 8480)
     /// A second address, which serves only health, readiness, metrics and the API's description; the first one then has no
-    /// metrics,
-    /// and readiness without details. Default none.
+    /// metrics, and readiness without details. Default none.
     package var operations: ListenAddress?
     /// The operator's socket. Default /run/upgrade-relay/control.sock.
     package var controlSocket = ListenConfiguration.defaultControlSocket
@@ -97,7 +96,7 @@ package struct ListenConfiguration: Sendable, Equatable {
     /// Whether browsers are served the status page. Default true.
     package var page = true
 
-    /// Whether these settings differ in one that a running daemon cannot reload; it can reload the certificate.
+    /// Whether a setting differs that a running daemon cannot reload. The certificate can be reloaded.
     package func needsRestart(from running: ListenConfiguration) -> Bool {
         address != running.address || operations != running.operations || controlSocket != running.controlSocket
             || controlSocketGroup != running.controlSocketGroup || limits != running.limits
@@ -156,7 +155,7 @@ package struct WebhooksConfiguration: Sendable, Equatable {
     package var secrets: [Secret] = []
 }
 
-/// A receiver of notifications: about matters that people must see to, and about each change of a campaign's state.
+/// A receiver of notifications: about matters that need a person's attention, and about each change of a campaign's state.
 package struct NotifyConfiguration: Sendable, Equatable {
     package var url: String
     /// The secret that notifications are signed with. nil: unsigned, which suits a chat system: its address is the secret.
@@ -165,7 +164,7 @@ package struct NotifyConfiguration: Sendable, Equatable {
     package var format = NotificationFormat.json
     /// The events that the receiver gets. Default the usual ones.
     package var events = EventType.usual
-    /// The way to the receiver. Default the common one.
+    /// The egress settings for the receiver. Default the common ones.
     package var egress = EgressConfiguration()
 }
 
@@ -176,13 +175,12 @@ package struct LogConfiguration: Sendable, Equatable {
     package var format = LogFormat.text
 }
 
-/// How a campaign's audience is divided.
+/// How a campaign's audience is divided among threads, batches and shards.
 package struct FanOutConfiguration: Sendable, Equatable {
     /// Threads that each drive their own connections. Default 1: enough for hundreds of thousands of pushes a second.
     package var lanes = 1
-    /// Devices that are read, sent and recorded together. After kill -9 the relay may send at most the batches in flight twice:
-    /// 16 for
-    /// each push service, and those that fill the streams of its connections (`BatchBudget`). Default 500.
+    /// Devices that are read, sent and recorded together. After kill -9 the relay may send the batches in flight a second
+    /// time: at most 16 for each push service, and those that fill the streams of its connections (`BatchBudget`). Default 500.
     package var batch = 500
     /// Devices of one shard, the unit of parallel work. Default 50,000.
     package var shardSize = 50_000

@@ -33,7 +33,7 @@ package enum SecretSource: Sendable, Hashable {
         if case .file = self { false } else { true }
     }
 
-    /// The reason why it is hardly secret; nil: none is seen. systemd protects its credentials from all other users
+    /// The way in which the secret is exposed to other users; nil: none was found. systemd protects its credentials from all other users
     /// (systemd.exec(5)).
     var exposure: String? {
         guard case .file(let path) = self, let mode = FileProbe.modeForAll(path) else { return nil }
@@ -54,7 +54,7 @@ package enum SecretSource: Sendable, Hashable {
         throw FileProbe.Failure(problem: "\(place) is empty")
     }
 
-    /// The same, or all of its bytes unchanged where it is no text.
+    /// The secret as `read(environment:)` returns it, or all of its bytes unchanged where `isText` is false.
     ///
     /// - Throws: the fault with the configuration's field that names the place.
     func read(
@@ -67,7 +67,7 @@ package enum SecretSource: Sendable, Hashable {
         }
     }
 
-    /// All bytes of the secret unchanged, for one that is no text.
+    /// All bytes of the secret unchanged, for a secret that is not text.
     package func bytes(environment: [String: String]) throws(FileProbe.Failure) -> [UInt8] {
         let bytes: [UInt8]
         switch self {

@@ -46,7 +46,7 @@ extension RelayConfiguration {
         let fraction = reader.number(
             "minimumFraction", usual: "1", in: 0.001...1, "a share of users, of which 1 is all of them")
         source.server = storeServer(reader, "server", default: source.server)
-        // Google: 3000 questions a minute, 200000 a day for older projects; a poll asks up to five.
+        // Google allows 3000 requests a minute, 200000 a day for older projects; a poll sends up to five.
         let shortest = Duration.seconds(source.server == GooglePlaySource.google ? 60 : 1)
         source.every = reader.duration("every", default: "10m", in: shortest...(.seconds(86_400)))
         reader.finish()

@@ -43,7 +43,7 @@ extension RelayConfiguration {
                 reader.fault(at: path, problem)
                 continue
             }
-            // A file needs no way: `readLaunchGate` reports one that is named for it.
+            // A file needs no egress settings: `readLaunchGate` reports those that are given for it.
             let way = [appStore, connect, launchGate, googlePlay].compactMap(\.self).first?.egress(over: egress)
             if let appStore, let store = readAppStore(appStore) {
                 reader.add(.appStore(store), "App Store", at: path, to: &app)
@@ -69,8 +69,8 @@ extension RelayConfiguration {
                 ? nil : "is not a country; two letters, such as \"cn\""
         }
         let server = storeServer(reader, "lookupServer", default: AppStoreSource.apple)
-        // Apple: about twenty calls a minute for all apps together (PROTOCOLS 4). The owner's own server may be asked more
-        // often.
+        // Apple allows about twenty calls a minute for all apps together (iTunes Search API). The owner's own server may be
+        // asked more often.
         let isApple = server == AppStoreSource.apple
         let every = reader.duration(
             "every", default: "15m", in: .seconds(isApple ? 900 : 1)...(.seconds(86_400)))
@@ -117,7 +117,7 @@ extension RelayConfiguration {
         }
     }
 
-    /// Whether it is http to this machine itself, which no attacker can change on the way.
+    /// Whether the address is plain http to this machine itself, where no attacker can change the traffic on the way.
     package static func isLoopback(_ text: String) -> Bool {
         !text.contains("@")
             && ["http://127.0.0.1", "http://[::1]", "http://localhost"].contains { host in
@@ -140,7 +140,7 @@ extension ConfigurationReader {
 }
 
 extension ConfigurationCheck {
-    /// The keys and certificates that an app's sources name.
+    /// Checks the keys and certificates that an app's sources name.
     func checkSources(of app: AppConfiguration, _ report: inout Report) {
         for (index, kind) in app.sources.enumerated() {
             if index < app.sourceEgress.count {

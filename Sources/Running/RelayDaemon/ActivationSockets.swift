@@ -10,8 +10,8 @@ struct ActivationSockets: Sendable, Equatable {
     private(set) var network: InheritedSocket?
     private(set) var control: InheritedSocket?
 
-    /// - Throws: `CommandFailure` (78) where the daemon has no use for a socket: to listen beside it and leave its clients
-    ///   unanswered would be worse.
+    /// - Throws: `CommandFailure` (78) where the daemon has no use for a socket: without the failure, the clients of that
+    ///   socket would never be answered.
     init(_ sockets: [InheritedSocket]) throws(CommandFailure) {
         for socket in sockets {
             switch socket.name {
@@ -50,7 +50,7 @@ struct ActivationSockets: Sendable, Equatable {
 
     var handed: HandedSockets { HandedSockets(network: network?.descriptor, control: control?.descriptor) }
 
-    /// Logs where the configuration names another address than systemd's socket has.
+    /// Logs each address in the configuration that differs from that of systemd's socket.
     func compare(with listen: ListenConfiguration, log: Log) {
         let pairs = [
             (network, "listen.address", listen.address.description),

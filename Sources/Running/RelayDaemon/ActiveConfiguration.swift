@@ -22,12 +22,12 @@ package struct ActiveConfiguration: Sendable {
     /// The digest of the settings that relays on one store must have in common.
     let digest: String
 
-    /// The settings of each app that answers to clients need.
+    /// The settings of each app that are needed to answer clients.
     package var profiles: [AppKey: AppProfile] {
         apps.mapValues { AppProfile($0) }
     }
 
-    /// The rules for bumps of an app, and for another program's rows.
+    /// The rules for bumps of an app, and for rows that another program writes.
     package func rules(of app: AppKey) -> BumpRules {
         BumpRules(platform: app.platform, schemes: apps[app]?.downloadSchemes)
     }

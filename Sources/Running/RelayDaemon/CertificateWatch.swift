@@ -20,7 +20,7 @@ final class CertificateWatch: Sendable {
         var reminder: CertificateReminder
     }
 
-    /// The prefix of their names in `/readyz`, before the app's name.
+    /// The prefix of the certificates' names in `/readyz`, before the app's name.
     static let part = "certificate:"
 
     private let log: Log
@@ -110,7 +110,7 @@ final class CertificateWatch: Sendable {
         }
     }
 
-    /// The certificates that will, unless an operator acts.
+    /// The certificates that will soon keep apps from being pushed to, unless an operator acts.
     func warnings(at now: Timestamp) -> [ReadinessFault] {
         notes(now) { certificate, field in
             let term = certificate.term

@@ -23,8 +23,8 @@ extension CommandEntry {
     /// Checks a configuration and the files that it names, and prints the result.
     ///
     /// - Parameters:
-    ///   - environment: may hold its secrets.
-    ///   - isOnline: whether each service that it names is asked as well.
+    ///   - environment: may hold the configuration's secrets.
+    ///   - isOnline: whether each service that the configuration names is asked as well.
     static func check(
         _ file: ConfigurationFile, environment: [String: String], isOnline: Bool, isJSON: Bool, _ console: Console
     ) throws -> ExitCode {
@@ -36,7 +36,7 @@ extension CommandEntry {
         }
         let check = ConfigurationCheck(configuration: configuration, environment: environment).run()
         var faults = check.faults + check.outOfTerm
-        // Only where the check above found no fault: it has read the password already.
+        // Only where the check above found no fault: it has already reported a password that cannot be read.
         if faults.isEmpty, let fault = StoreDriver.fault(configuration.store, environment: environment) {
             faults.append(FieldFault("store.postgres", fault.description))
         }

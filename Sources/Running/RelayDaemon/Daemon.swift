@@ -20,8 +20,8 @@ import WireFormat
 
 /// The daemon: opens the store, starts the fan-out and the API, waits for signals, and stops all of it again.
 struct Daemon {
-    /// The time for pushes in flight, and beside it that for requests that have begun. Operators are promised that the
-    /// daemon ends within ten seconds of the first signal.
+    /// The time that stopping gives to pushes in flight and, in parallel, to requests that have begun. Operators are
+    /// promised that the daemon ends within ten seconds of the first signal.
     private static let drainTime = Duration.seconds(8)
     private static let requestTime = Duration.seconds(7)
 
@@ -53,7 +53,7 @@ struct Daemon {
         adopt(configuration.log)
         warn(of: check)
         let limits = limits(of: configuration)
-        // The folder may be open to all: the socket has permissions of its own.
+        // The directory may be open to all users, because the socket has permissions of its own.
         if sockets.control == nil { try OwnDirectory.make(for: configuration.listen.controlSocket, mode: 0o755) }
         // Changes are logged on a queue of their own, so that no answer waits for a slow reader of the log.
         let changes = DispatchQueue(label: "log of changes")
@@ -80,10 +80,10 @@ struct Daemon {
                 configuration, store: store, environment: environment, tokenSources: tokenSources,
                 log: log, clock: clock))
         let versionCache = VersionCache(store: store, clock: clock) { active.current.profiles }
-        // Every decision made here reaches the version cache through this line alone. All other changes come from elsewhere:
-        // another relay's news, another program's rows (`onVersions`), a configuration, a store that was taken on.
+        // Every decision of this relay reaches the version cache through this line alone. All other changes come from another
+        // relay's news, another program's rows (`onVersions`), a reload, or a store that was accepted.
         store.decisions.hear { [weak versionCache] in versionCache?.take($0) }
-        // A clock that is wrong for a moment brings nothing into force.
+        // So that a clock that is wrong for a moment brings nothing into force.
         let believed = BelievedTime { [clock] in Moment(wall: clock(), tick: MonotonicClock.now()) }
         let sources = try SourceRunner(store: store, log: log) { believed.now.wall }
         let fanOut = try FanOut(
@@ -114,7 +114,7 @@ struct Daemon {
             retirement: { active.current.apps.mapValues(\.retirement) })
         var settings = apiSettings(configuration, limits, identity, active)
         settings.server.handed = sockets.handed
-        // For work on the style sheet and the script, which are then read from that folder at each request.
+        // For development: the style sheet and the script are then read from that folder at each request.
         if let folder = environment["UPGRADE_RELAY_PAGE_FILES"] { PageAssets.serve(from: folder) }
         settings.servesPage = configuration.listen.page
         settings.rendering = StatusPage.rendering
@@ -128,8 +128,8 @@ struct Daemon {
                 callbacks: .init(
                     apply: { try requirements.take($0, from: $1) },
                     inForceChanged: {
-                        // The result of a look is shown soon in any case, but a version that it has brought into force must
-                        // be shown before it is pushed.
+                        // The cache shows the result of a look soon in any case, but a version that the look has brought
+                        // into force must be shown before it is pushed.
                         versionCache.refresh()
                         fanOut.poke()
                     },
@@ -198,7 +198,7 @@ struct Daemon {
         reloads.close()
         report.stop()
         log(.notice, "stopping: what is in flight is finished")
-        // All are asked first, so that the whole wait is only as long as the longest one.
+        // These are asked to stop first, so that the whole wait is only as long as the longest one.
         maintenance.askToStop()
         sources.askToStop()
         fanOut.askToStop(within: Self.drainTime)
@@ -277,7 +277,7 @@ struct Daemon {
 
     /// The running parts, and the state that a reload changes.
     private struct Parts {
-        /// The configuration at the start; parts of it hold until the end.
+        /// The configuration at the start; some of its settings hold until the process ends.
         let configuration: RelayConfiguration
         let store: any RelayStore
         let active: ActiveConfiguration.Shared
@@ -303,7 +303,7 @@ struct Daemon {
                 configuration, store: parts.store, environment: environment, tokenSources: tokenSources,
                 log: log, clock: clock)
             let sources = try configuration.sourcePlan(environment: environment)
-            // Steps that may still refuse come first. The notifier is the last of them, as the changes in its store stay.
+            // Steps that may still fail come first. The notifier is the last of them, because its changes to the store stay.
             let isNewIdentity = try identity.map { try parts.api.http.exchange(identity: $0) } ?? false
             do {
                 try parts.notifier.start(new.notify)
@@ -382,7 +382,7 @@ extension StoreConfiguration.Database {
 }
 
 extension RelayConfiguration {
-    /// Settings that are read only at the start and differ, as the file names them.
+    /// The keys in the file of settings that differ but are read only at the start.
     fileprivate func needRestart(from running: RelayConfiguration) -> [String] {
         let differences = [
             (store.database.field, store.database != running.store.database),

@@ -125,7 +125,7 @@ extension DaemonControl {
         writeVersions(census, to: &text)
     }
 
-    /// At most one version of each app: clients decide how many versions there are, and each would be a series.
+    /// At most one version of each app: clients decide how many versions there are, and each would be a time series.
     private func writeVersions(_ census: Census, to text: inout MetricsText) {
         let shares = Self.sorted(census.shares)
         text.write(.devicesSeen, shares.map { (Self.labels($0.key), Double($0.value.devices)) })

@@ -8,7 +8,7 @@ import UpgradeRules
 
 /// Test pushes, the first use of real keys.
 extension DaemonControl {
-    /// A user has a few devices; more than these prove nothing further.
+    /// The most devices of a user that get a test push; more would prove nothing further.
     private static let mostDevices = 5
 
     func testPush(_ wish: TestPushRequest, by actor: String) throws -> [TestPushReport] {

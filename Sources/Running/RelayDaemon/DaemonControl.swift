@@ -24,7 +24,7 @@ struct DaemonControl: RelayControl {
     let reloads: ReloadRequests
     let certificates: CertificateWatch
     let keeper: NodeKeeper?
-    /// As at the start; `node` has the present digest.
+    /// This relay as described at the start; `node` has the current digest.
     let ownNode: OwnNode
     let log: Log
     let clock: @Sendable () -> Timestamp

@@ -4,8 +4,8 @@ import Glibc
 import Synchronization
 import Threading
 
-/// An operator's signals: SIGHUP reloads, SIGTERM and SIGINT stop the daemon in order, and a second one of those ends the
-/// process at once.
+/// An operator's signals: SIGHUP reloads, SIGTERM and SIGINT stop the daemon in order, and a second SIGTERM or SIGINT ends
+/// the process at once.
 final class DaemonSignals: Sendable {
     enum Order: Sendable {
         case reload
@@ -20,7 +20,7 @@ final class DaemonSignals: Sendable {
     init(stopsWithInput: Bool = false) throws {
         // A write to a socket that the peer has closed fails, and must not end the process (libcurl, threadsafe(3)).
         _ = signal(SIGPIPE, SIG_IGN)
-        // So must a write to a file at its size limit: then "the system call fails with the error EFBIG" (setrlimit(2)).
+        // Likewise a write to a file at its size limit: then "the system call fails with the error EFBIG" (setrlimit(2)).
         _ = signal(SIGXFSZ, SIG_IGN)
         // The watch lives as long as the process.
         _ = try SignalWatch([SIGHUP, SIGTERM, SIGINT]) { self.received($0) }

@@ -66,7 +66,7 @@ package final class Maintenance: Sendable {
     }
 
     /// - Parameters:
-    ///   - troubles: the faults and warnings of `/readyz`, without the store's own answer. nil: no trouble is notified.
+    ///   - troubles: the faults and warnings of `/readyz`, without the check that the store can be written. nil: no trouble is notified.
     ///   - notify: passes an event on to its receivers.
     ///   - retirement: the apps whose versions are counted, with their rules.
     init(
@@ -99,7 +99,7 @@ package final class Maintenance: Sendable {
         worker.wake()
     }
 
-    /// Makes the next turn do nothing, and a pruning under way end with its transaction. Does not wait for it.
+    /// Makes the next turn do nothing, and a pruning under way end with its current transaction. Does not wait for that.
     package func askToStop() { worker.askToStop() }
 
     /// Returns when the thread has ended.
@@ -107,7 +107,7 @@ package final class Maintenance: Sendable {
 
     /// Looks at everything once, and prunes where that is due.
     ///
-    /// - Parameter isMinuteOver: whether the time that the last turn returned has passed, and not a wake-up come before.
+    /// - Parameter isMinuteOver: whether the time that the last turn returned is over; false after an earlier wake-up.
     /// - Returns: when to call again; nil after `askToStop`.
     package func turn(isMinuteOver: Bool) -> Duration? {
         if worker.isStopping { return nil }
@@ -146,8 +146,8 @@ package final class Maintenance: Sendable {
         }
     }
 
-    /// - Parameter counts: whether devices may be counted. That reads every device, so it is not done at the start, when
-    ///   campaigns go on.
+    /// - Parameter counts: whether devices may be counted. Counting reads every device, so it is not done at the start, when
+    ///   campaigns resume.
     private func follow(counts: Bool) {
         do {
             let now = clock()

@@ -9,8 +9,8 @@ enum OpenFiles {
 
     /// Raises the soft limit to the hard one. "The soft limit is the value that the kernel enforces for the corresponding
     /// resource. The hard limit acts as a ceiling for the soft limit: an unprivileged process may set only its soft limit
-    /// to a value in the range from 0 up to the hard limit" (getrlimit(2)). The soft one is low by default for programs
-    /// that call select(2), which cannot take descriptors from 1024 on; nothing here calls it.
+    /// to a value in the range from 0 up to the hard limit" (getrlimit(2)). The soft limit is low by default for the
+    /// sake of select(2), which cannot take descriptors of 1024 and above; nothing here calls it.
     ///
     /// - Returns: the limit in force.
     static func raiseLimit() -> Int {

@@ -59,7 +59,7 @@ final class ReloadRequests: Sendable {
 
     /// Reloads, and answers the callers that had asked before. Called on the main thread.
     ///
-    /// - Parameter reload: learns whether a caller had asked; if not, it was a signal.
+    /// - Parameter reload: receives whether a caller had asked; if not, a signal caused the reload.
     func serve(clock: () -> Timestamp, _ reload: (_ isAskedFor: Bool) -> Verdict) {
         let waiting = state.withLock { state in
             defer { state.waiting = [] }
@@ -93,7 +93,7 @@ final class ReloadRequests: Sendable {
         }
     }
 
-    /// The refusal of the last reload; nil once one is taken.
+    /// The refusal of the last reload; nil where it was taken.
     var fault: ReadinessFault? {
         state.withLock { state in
             state.refusal.map {

@@ -21,7 +21,7 @@ struct RouteBuilder {
 
     /// - Throws: `CommandFailure` (78) where a key or a certificate cannot be used.
     func routes(for configuration: RelayConfiguration) throws -> [AppRoute] {
-        // One source for each key: apps of one team share its token (Apple counts renewals by key).
+        // One source for each key, so that apps that use the key share its token (Apple counts renewals by key).
         var sources: [KeyName: APNsTokenSource] = [:]
         func source(_ team: String, _ key: APNsKey, _ field: String) throws -> APNsTokenSource {
             let name = KeyName(team: team, key: key.keyID, secret: key.file)

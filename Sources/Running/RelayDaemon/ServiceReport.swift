@@ -10,7 +10,7 @@ import Threading
 /// One thread looks at the pulses, at least once a second, and feeds the watchdog only while all of them beat. Does nothing
 /// without a service manager.
 final class ServiceReport: Sendable {
-    /// How much longer the manager is asked to wait, again and again, while the daemon stops and makes progress.
+    /// The time by which each request prolongs the manager's wait while the daemon stops and makes progress.
     private static let respite = Duration.seconds(10)
 
     private let notifier = ServiceNotifier()
@@ -70,7 +70,7 @@ final class ServiceReport: Sendable {
 
     // MARK: The thread
 
-    /// State of the thread alone.
+    /// State that only the thread uses.
     private struct Watch {
         let pace: Duration
         var watchdog: Watchdog

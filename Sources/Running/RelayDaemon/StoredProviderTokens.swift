@@ -37,7 +37,7 @@ struct StoredProviderTokens: ProviderTokenKeeper {
         do {
             return try body()
         } catch {
-            // Apple limits how often a key's token is renewed: restarts in a row may be too many, and so may several relays.
+            // Apple limits how often a key's token is renewed: several restarts, or several relays, could exceed that.
             log(
                 .warning,
                 "the provider token or its pause is not kept: a restart or another relay may sign another too early",

@@ -16,7 +16,7 @@ package final class TokenSources: Sendable {
         var key: String
     }
 
-    /// A key file. An operator may replace a wrong file by another one for the same key id.
+    /// A key file. An operator may replace a wrong file with another for the same key id.
     private struct File: Hashable {
         var name: Name
         var publicKey: [UInt8]
@@ -84,10 +84,10 @@ struct InUse<Name: Hashable & Sendable, Source: AnyObject & Sendable>: Sendable 
     }
 }
 
-/// The sources of FCM's access tokens in use, across reloads: one for each service account and way out, however many apps
+/// The sources of FCM's access tokens in use, across reloads: one for each service account and egress, however many apps
 /// use it.
 package final class FCMTokenSources: Sendable {
-    /// A service account's key, and the way to its token endpoint.
+    /// A service account's key, and the egress to its token endpoint.
     private struct Name: Hashable {
         var account: GoogleAccount
         var egress: Egress
@@ -98,7 +98,7 @@ package final class FCMTokenSources: Sendable {
         var onChange: @Sendable () -> Void = {}
     }
 
-    /// Makes the request for access tokens, given the way to the endpoint.
+    /// Makes the request for access tokens, given the egress to the endpoint.
     package typealias Exchange = @Sendable (_ egress: Egress) -> FCMTokenSource.Exchange
 
     private let exchange: Exchange

@@ -2,8 +2,8 @@
 import RelayAPI
 import RelayStore
 
-/// Decides which troubles to notify receivers of: those of two looks in a row, a minute apart, so that no person is called
-/// for one that ends by itself. A store that went back in time is left to `RollbackWatch`, which reports it at once. Pure.
+/// Decides which troubles receivers are notified of: those found in two looks in a row, a minute apart, so that no person is
+/// called for a trouble that ends by itself. A store that went back in time is left to `RollbackWatch`, which reports it at once. Pure.
 struct TroubleNotices {
     /// The parts that were in trouble at the last look; true: receivers were notified.
     private var seen: [String: Bool] = [:]

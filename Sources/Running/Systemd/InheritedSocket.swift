@@ -66,7 +66,7 @@ package struct InheritedSocket: Sendable, Hashable {
     private static func path(_ address: UnsafeMutablePointer<sockaddr>, _ length: socklen_t) -> String {
         unsafe address.withMemoryRebound(to: sockaddr_un.self, capacity: 1) { local in
             unsafe withUnsafeBytes(of: &local.pointee.sun_path) { bytes in
-                // unix(7): the name ends where the length says or at a null byte.
+                // The name ends at the given length or at a null byte (unix(7)).
                 let count = max(0, Int(length) - MemoryLayout<sa_family_t>.size)
                 return unsafe String(decoding: bytes.prefix(count).prefix { $0 != 0 }, as: UTF8.self)
             }
@@ -79,7 +79,7 @@ package struct InheritedSocket: Sendable, Hashable {
 
     private static func kind(of descriptor: Int32) -> Kind {
         let stream = Int32(SOCK_STREAM.rawValue)
-        // The last 1: only sockets that listen.
+        // The argument 1: only sockets that listen.
         if sd_is_socket_inet(descriptor, AF_INET, stream, 1, 0) > 0
             || sd_is_socket_inet(descriptor, AF_INET6, stream, 1, 0) > 0
         {

@@ -8,7 +8,7 @@ package enum ServiceMessage: Sendable, Hashable {
     /// One line for `systemctl status`.
     case status(String)
     /// The configuration is being read again; must be followed by `ready`. The moment is on CLOCK_MONOTONIC: with
-    /// `Type=notify-reload` (systemd 253) the manager waits for ever for one that is not older than its own signal.
+    /// `Type=notify-reload` (systemd 253) the manager ignores a moment older than its own signal, and waits for ever for a later one.
     case reloading(at: MonotonicTime)
     case stopping
     /// Asks for this much time from now on, to start or to stop.

@@ -2,7 +2,7 @@
 import CSystemd
 import Glibc
 
-/// Sends messages to the service manager that started this process; without one they go nowhere.
+/// Sends messages to the service manager that started this process; without a manager they go nowhere.
 ///
 /// May be used from any thread. Reads `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID` of the process's environment.
 package struct ServiceNotifier: Sendable {
@@ -20,7 +20,7 @@ package struct ServiceNotifier: Sendable {
     /// Whether there is a service manager to notify.
     package var isThere: Bool { unsafe getenv("NOTIFY_SOCKET") != nil }
 
-    /// Sends the messages in one datagram. If it is lost, the manager goes by its timeouts.
+    /// Sends the messages in one datagram. If the datagram is lost, the manager falls back on its timeouts.
     package func tell(_ messages: ServiceMessage...) {
         _ = unsafe sd_notify(0, messages.map(\.text).joined(separator: "\n"))
     }

@@ -81,7 +81,7 @@ package struct ArgumentParser: Sendable {
             guard let positional = spec.positional(at: index) else {
                 throw UsageError("unexpected argument \"\(place)\"")
             }
-            // Often a shell variable that was never set.
+            // An empty argument is often a shell variable that was never set.
             guard !place.isEmpty else { throw UsageError("\(positional.name) is empty: \(positional.summary)") }
             if positional.isRepeatable {
                 result.append(place, to: positional.name)

@@ -8,7 +8,7 @@ package protocol Failure: Error {
     /// The text without the hint, for `--json`.
     var detail: String { get }
     var hint: String? { get }
-    /// The problem object (RFC 9457) that the daemon answered, as JSON; nil where it did not answer.
+    /// The problem object (RFC 9457) in the daemon's answer, as JSON; nil where there is none.
     var problem: String? { get }
 }
 

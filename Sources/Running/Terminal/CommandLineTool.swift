@@ -40,7 +40,7 @@ package struct CommandLineTool: Sendable {
         }
     }
 
-    /// Whether `--json` is among the words, which may not parse.
+    /// Whether `--json` is among the words, even if they cannot be parsed.
     private static func wantsJSON(_ words: [String]) -> Bool { words.prefix { $0 != "--" }.contains("--json") }
 
     private func tell(_ error: UsageError, asJSON: Bool, tryHelpOf name: String?) {
@@ -70,7 +70,7 @@ package struct CommandLineTool: Sendable {
         }
     }
 
-    /// Errors may quote arguments, files and peers: none of them may steer the terminal.
+    /// Errors may quote arguments, files and peers, so control characters are replaced.
     private static func shown(_ error: Any) -> String {
         DisplayWidth.sanitised("\(error)", keepsLines: true)
     }

@@ -53,7 +53,7 @@ package struct CommandSpec: Sendable {
 
     package var name: String { path.joined(separator: " ") }
 
-    /// Its own options, and those of every command.
+    /// The command's own options, and those that every command has.
     package var allOptions: [OptionSpec] { options + Self.options("help") }
 
     /// The argument at a place, from 0; nil: there is none.

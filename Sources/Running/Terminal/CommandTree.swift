@@ -3,7 +3,7 @@
 /// All commands, and the choice of one by the first words of a command line.
 package struct CommandTree: Sendable {
     package let commands: [CommandEntry]
-    /// The options that may stand before a command, and so are known without one.
+    /// The options that may stand before the command's name, and so must be known before a command is selected.
     private let leadingOptions: [OptionSpec]
     /// The values of a placeholder, for a shell's completion.
     let lookup: Lookup
@@ -77,7 +77,7 @@ package struct CommandTree: Sendable {
         return try select(words + ["--help"])
     }
 
-    /// The commands with one line each; nil: all of them.
+    /// The overview of a group's commands, with one line each; nil: of all commands.
     package func overview(of group: String?) -> String {
         let shown = commands.map { $0.spec }.filter { group == nil || $0.path.first == group }
         var lines: [String] = []

@@ -26,7 +26,7 @@ package struct Completion: Sendable {
 
     package typealias Proposal = (word: String, meaning: String)
 
-    /// The placeholder, such as "APP", whose values come next and are not known here.
+    /// The placeholder, such as "APP", whose values come next and must be looked up.
     package func wanted(_ words: [String]) -> String? {
         let isOption = words.last?.hasPrefix("-") ?? false
         guard case .value(let placeholder) = next(before: words.dropLast(), isOption: isOption) else { return nil }
@@ -52,7 +52,7 @@ package struct Completion: Sendable {
             if option != nil {
                 option = nil
             } else if word.hasPrefix("-") {
-                // Two commands may share an option's name: the one of the command so far comes first.
+                // Several commands may have an option of this name: that of the command typed so far comes first.
                 let own = specs.first { places.starts(with: $0.path) }?.allOptions.filter { $0.value != nil } ?? []
                 option = (own + valued).first { "--\($0.name)" == word }
             } else {
@@ -73,7 +73,7 @@ package struct Completion: Sendable {
         return .these(spec.allOptions.map { ("--\($0.name)", $0.summary) })
     }
 
-    /// The next words of commands, each once, and the options that stand alone.
+    /// The next words of commands, each once, and the options that need no command.
     private func commands(after places: [String]) -> [Proposal] {
         var proposals: [Proposal] = []
         for spec in tree.commands.map(\.spec) where spec.path.starts(with: places) {

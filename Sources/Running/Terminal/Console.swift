@@ -7,7 +7,7 @@ import Threading
 package final class Console: Sendable {
     /// Whether standard error is a terminal: progress bars are drawn there, so that results can be piped.
     package let isTerminal: Bool
-    /// Whether standard output is one.
+    /// Whether standard output is a terminal.
     package let isOutputTerminal: Bool
     private let sink: @Sendable (_ text: String, _ isError: Bool) -> Void
     private let columns: @Sendable () -> Int
@@ -44,7 +44,7 @@ package final class Console: Sendable {
     }
 
     /// Ends the process because standard output cannot be written. An error is written for a full disk, for example, but not
-    /// where the reader has only gone (head, less: EPIPE).
+    /// where the reader has closed the pipe (EPIPE), as head and less do.
     private static func giveUp() -> Never {
         if errno != EPIPE {
             let words = "error: standard output cannot be written: \(SystemError.text(errno))\n"
@@ -56,7 +56,7 @@ package final class Console: Sendable {
     /// Columns of the terminal at this moment; 80 where unknown.
     package var width: Int { columns() }
 
-    /// Writes a result: to a file as it is, to a terminal without anything that would steer it, except colours.
+    /// Writes a result: to a file as it is, to a terminal without control characters, except for colours.
     package func write(_ text: String) {
         var text = text
         if isOutputTerminal {

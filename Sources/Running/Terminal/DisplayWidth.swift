@@ -20,7 +20,7 @@ package enum DisplayWidth {
         }
     }
 
-    /// The text with control characters replaced: text that a client stored must not steer the operator's terminal.
+    /// The text with control characters replaced: text that a client stored must not control the operator's terminal.
     ///
     /// - Parameter keepsLines: whether line feeds stay, in a text of many lines.
     package static func sanitised(_ text: String, keepsLines: Bool = false) -> String {

@@ -29,7 +29,7 @@ package enum DurationText {
         return .milliseconds(total)
     }
 
-    /// The shortest text that `parse` reads as the same duration: "7d", "1h30m".
+    /// A text in days or smaller units that `parse` reads as the same duration: "7d", "1h30m".
     package static func exact(_ duration: Duration) -> String {
         var rest = duration.milliseconds
         guard rest > 0 else { return "0" }

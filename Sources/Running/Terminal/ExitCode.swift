@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The exit codes of the process. The numbers are fixed: scripts rely on them (CONTRACT, "Commands").
+/// The exit codes of the process. The numbers are fixed: scripts rely on them (etc/STABILITY.md).
 package enum ExitCode: Int32, Sendable, CaseIterable {
     case done = 0
     /// The operation failed.

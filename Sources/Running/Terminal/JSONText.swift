@@ -8,7 +8,7 @@ package enum JSONText {
         return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
     }
 
-    /// The same JSON, with everything escaped that would steer a terminal.
+    /// The same JSON, with every character escaped that would control a terminal.
     package static func shown(_ bytes: [UInt8]) -> String {
         let text = String(decoding: bytes, as: UTF8.self)
         guard text.unicodeScalars.contains(where: { DisplayWidth.isControl($0) && $0 != "\n" }) else { return text }

@@ -64,7 +64,7 @@ package final class ProgressDisplay: Sendable {
         }
     }
 
-    /// Draws the last state, even shortly after the one before, and ends the line.
+    /// Draws the last state, even shortly after the previous drawing, and ends the line.
     package func finish(_ progress: Progress? = nil) {
         guard !isQuiet else { return }
         state.withLock { state in
@@ -109,11 +109,11 @@ package final class ProgressDisplay: Sendable {
 /// Measures the rate of an operation and estimates the time left. Pure: amounts with their time in, progress out.
 package struct ProgressMeter: Sendable {
     package let total: Int64?
-    /// How far back the rate looks: an old stall is forgotten after about this time.
+    /// Seconds that the rate looks back: a stall is forgotten after about this time.
     private let memory: Double
     private var last: (done: Int64, seconds: Double)
-    /// The weighted rates of the steps, and the sum of their weights. That is below 1 until the memory is full, so that the
-    /// first seconds are not averaged with a time before the beginning.
+    /// The weighted rates of the steps, and the sum of their weights. The sum is below 1 until the memory is full; dividing by
+    /// it keeps the time before the beginning out of the first averages.
     private var weighed = 0.0
     private var weights = 0.0
 

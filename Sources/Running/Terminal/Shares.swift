@@ -2,7 +2,7 @@
 
 /// Shares of one whole, in percent, that add up as the counts do (the method of the largest remainder). Pure.
 ///
-/// All have the same number of decimals: the fewest that show no part that exists as 0%, two at most.
+/// All have the same number of decimals: the fewest with which no count above 0 is shown as 0%, two at most.
 package struct Shares: Sendable {
     private let whole: Int64
     private let decimals: Int

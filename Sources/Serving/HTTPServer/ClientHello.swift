@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Waits on the socket for the client's first TLS record, so that TLS takes its memory, some 40 KiB until the handshake is
-/// done, only for clients that have sent a whole one. Half a record costs no more than an idle connection.
+/// Waits on the socket for the client's first TLS record. So TLS takes its memory, some 40 KiB until the handshake is done,
+/// only for clients that have sent a whole record. Half a record costs no more than an idle connection.
 struct ClientHello {
-    /// The bytes that must have arrived before the socket is reported as readable (socket(7), SO_RCVLOWAT).
+    /// The number of bytes that must have arrived before the socket is reported as readable (socket(7), SO_RCVLOWAT).
     private var awaited = 1
 
     /// The head of a TLS record: type, version, length (RFC 8446, section 5.1).
     private static let headSize = 5
     private static let handshake: UInt8 = 22
-    /// The most bytes of a record's content.
+    /// The largest content of a record, in bytes.
     private static let longest = 16_384
 
-    /// Call it when the socket is readable.
+    /// Looks for a whole record; call it when the socket is readable.
     ///
-    /// - Returns: whether TLS should read now: the first record is there, or TLS must find out why not, because it is no
-    ///   handshake or the client has ended before the record was whole.
+    /// - Returns: whether TLS should read now: the first record is complete; or it is no handshake, or the client has ended
+    ///   too early, and TLS then finds the error.
     mutating func isWhole(on socket: Int32, _ buffer: inout [UInt8]) -> Bool {
         let count = unsafe recv(socket, &buffer, Self.headSize + Self.longest, Int32(MSG_PEEK))
         guard count > 0 else { return !(count < 0 && (errno == EAGAIN || errno == EINTR)) }

@@ -34,7 +34,7 @@ final class Connection {
     private var isGreeting: Bool { tls?.isHandshakeDone == false }
     private let loop: ServerLoop
     private var reader: RequestReader
-    /// Read and not parsed yet.
+    /// Bytes that were read and not parsed yet.
     private var input: [UInt8] = []
     /// The parser may find more events in `input`.
     private var isStalled = false
@@ -45,13 +45,13 @@ final class Connection {
     private var sentOfFirst = 0
     /// A piece of a streamed answer is being made, or the stream has nothing yet.
     private var isPieceDue = false
-    /// The client's time limit starts again.
+    /// At the next `settle`, the client's time limit starts again.
     private var isRenewed = false
     /// A part of the client's input stays unread.
     private var leavesRest = false
     private var watched = EPOLLIN.rawValue
 
-    /// Bytes up to which an answer is copied behind its head and goes out with it.
+    /// The largest body, in bytes, that is copied behind its head and sent together with it.
     private static let small = 16 * 1024
     /// Bytes of answers to successive requests that are gathered and sent at once.
     private static let gathered = 64 * 1024
@@ -85,7 +85,7 @@ final class Connection {
         settle(isDisturbed: isDisturbed)
     }
 
-    /// A job that was handed to a thread that may wait is done.
+    /// Takes the result of a job that ran on a thread that may wait.
     func finished(_ result: WorkResult) {
         if case .piece(let piece) = result {
             isPieceDue = false
@@ -99,7 +99,7 @@ final class Connection {
         settle()
     }
 
-    /// Asks a stream again that had nothing to send.
+    /// Asks a stream again after it had nothing to send.
     func wake() {
         isPieceDue = false
         settle()
@@ -259,7 +259,7 @@ final class Connection {
         (exchange, activity, isRenewed, isStalled) = (nil, .reading, true, true)
     }
 
-    /// The next piece of a streamed answer.
+    /// Takes the next piece of a streamed answer.
     private func take(_ piece: BodyPiece?) {
         guard case .streaming(_, let framing, let isLast) = activity else { return }
         isRenewed = true
@@ -276,7 +276,7 @@ final class Connection {
             if framing == .chunked { loop.out += "0\r\n\r\n".utf8 }
             activity = .sending(isLast: isLast)
         case nil:
-            // With `.close`, an orderly end would make the part look whole: a reset does not (socket(7), SO_LINGER).
+            // With `.close`, an orderly end would make the partial body look whole; a reset does not (socket(7), SO_LINGER).
             var reset = linger(l_onoff: 1, l_linger: 0)
             if framing == .close {
                 unsafe setsockopt(socket, SOL_SOCKET, SO_LINGER, &reset, socklen_t(MemoryLayout<linger>.size))
@@ -312,7 +312,7 @@ final class Connection {
     }
 
     private func pieceWork(_ source: any ByteSource) -> @Sendable () -> WorkResult {
-        // One thread has it at a time: a piece is asked for only after the last one has arrived.
+        // One thread has the source at a time: a piece is asked for only after the last one has arrived.
         nonisolated(unsafe) let source = source
         return { [request = exchange?.request] in
             RequestMark.with(request?.id) {
@@ -363,8 +363,8 @@ final class Connection {
         }
     }
 
-    /// After the last answer. Closing a socket with unread input sends a reset, which "might cause the peer's TCP stack to
-    /// erase the peer's unacknowledged data before they can be read" (RFC 9112, section 9.6): our answer.
+    /// Ends the connection after its last answer. Closing a socket with unread input sends a reset, which "might cause the peer's TCP
+    /// stack to erase the peer's unacknowledged data before they can be read" (RFC 9112, section 9.6), and that data is the answer.
     private func end() {
         tls?.close()
         guard leavesRest || !input.isEmpty else { return close() }

@@ -2,12 +2,12 @@
 
 import Synchronization
 
-/// The open connections of one serving thread. Decides which connection is let in, is overdue, or gives way. No I/O: time is
-/// passed in, in milliseconds of the monotonic clock.
+/// The open connections of one serving thread. Decides which connections are let in, are overdue, or give way. No I/O: time
+/// is passed in, in milliseconds of the monotonic clock.
 ///
 /// Where there is no room for a new connection, those that have been idle for the longest give way: a flood of idle
-/// connections keeps no client out, and costs a well-behaved one a handshake. Where none is idle, those give way that have
-/// kept the relay waiting for the longest, and for longer than a client in good health needs.
+/// connections keeps no client out, and costs a well-behaved one a handshake. Where none is idle, those that have kept the
+/// relay waiting for the longest give way, if that is longer than a healthy client needs.
 ///
 /// A TLS handshake takes much memory for a client that has proved nothing yet. So its time is short, and the number under
 /// way is limited (`Times.greetings`). Above the limit, the oldest handshake of the same address gives way, or else the
@@ -19,18 +19,18 @@ struct ConnectionTable {
         var idle: Int64
         /// From the request line to the end of the body; then again for the answer, and for each piece of a stream.
         var request: Int64
-        /// The same while there is no room for new connections.
+        /// The time after which a request or an answer under way may give way to a new connection.
         var pressed: Int64 = 2000
         /// From the first TLS record of a client to the end of the handshake.
         var greeting: Int64 = 10_000
         /// Handshakes under way at a time.
         var greetings = 512
-        /// For the input that a client still sends after the last answer of its connection (RFC 9112, section 9.6).
+        /// For dropping the input that a client still sends after the last answer of its connection (RFC 9112, section 9.6).
         var closing: Int64 = 5000
     }
 
     enum Phase: Sendable {
-        /// Between two requests: the client loses nothing but a handshake when it is closed.
+        /// Between two requests: closing the connection costs the client no more than a new handshake.
         case idle
         /// The client has sent its first TLS record.
         case greeting
@@ -207,7 +207,7 @@ final class ConnectionCounts: Sendable {
         (self.total, self.perAddress) = (total, perAddress)
     }
 
-    /// Counts one more, or returns the limit that it would exceed.
+    /// Counts one more connection, or returns the limit that it would exceed.
     func enter(_ subscriber: PeerAddress) -> Fault? {
         state.withLock { state in
             let own = state.byAddress[subscriber, default: 0]

@@ -4,7 +4,7 @@ import WireFormat
 
 /// A strong entity tag (RFC 9110, section 8.8.3): a hash of the content.
 package struct EntityTag: Hashable, Sendable {
-    /// With its quotation marks.
+    /// The tag with its quotation marks.
     package let text: String
 
     /// 64 bits of FNV-1a: the content is the relay's own, so a collision helps no attacker.
@@ -27,7 +27,7 @@ package struct EntityTag: Hashable, Sendable {
     }
 }
 
-/// Content that is rendered once and answered many times.
+/// Content that is rendered once and sent many times.
 package struct PreparedContent: Sendable {
     private struct Form {
         var bytes: [UInt8]
@@ -48,7 +48,7 @@ package struct PreparedContent: Sendable {
     /// - Parameters:
     ///   - compressed: the same bytes in gzip.
     ///   - type: the media type.
-    ///   - isImmutable: its path names its content, so that a cache that has it never asks again (RFC 8246).
+    ///   - isImmutable: whether the path identifies the content, so that a cache that has it never asks again (RFC 8246).
     package init(
         _ bytes: [UInt8], compressed: [UInt8]? = nil, type: String = "application/json", isImmutable: Bool = false
     ) {
@@ -57,10 +57,10 @@ package struct PreparedContent: Sendable {
         self.compressed = compressed.map(Form.init)
     }
 
-    /// 200, or 304 where the client has it already.
+    /// Returns a 200, or a 304 where the client already has the content.
     ///
     /// - Parameters:
-    ///   - isShared: whether a proxy may keep it. A cache must ask again before each use ("no-cache"), unless it is
+    ///   - isShared: whether a proxy may keep the content. A cache must ask again before each use ("no-cache"), unless it is
     ///     immutable.
     ///   - vary: the request header that chose this content among several; nil: none did.
     package func response(to head: RequestHead, isShared: Bool, vary: String? = nil) -> Response {

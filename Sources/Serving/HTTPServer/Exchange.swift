@@ -6,7 +6,7 @@ struct Exchange {
     enum Step {
         /// Read on.
         case read
-        /// Invite the client, which waits for that, to send the body; and read on.
+        /// Invite the client to send the body, as it waits for "100 Continue"; and read on.
         case invite
         /// Run this on a thread that may wait, and read nothing until it is done; then call `finished`.
         case work(WorkKind, @Sendable () -> WorkResult)
@@ -14,12 +14,12 @@ struct Exchange {
         case answer(Response)
     }
 
-    /// Up to so many bytes of an unwanted body are read and dropped before the answer, so that the connection can go on.
+    /// The most bytes of an unwanted body that are read and dropped before the answer, so that the connection can be used again.
     static let patience: Int64 = 1024 * 1024
-    /// A body of up to so many bytes is read before the decision, so that one trip to a thread that may wait does both. It
-    /// would be read before the answer in any case.
+    /// The largest body, in bytes, that is read before the decision, so that one job on a thread that may wait does both.
+    /// Such a body is read before the answer in any case.
     static let small: Int64 = 4096
-    /// Bytes of a stream that are handed on at once.
+    /// Bytes of a streamed body that are gathered before they are handed on.
     static let piece = 128 * 1024
 
     private enum State {
@@ -166,7 +166,7 @@ struct Exchange {
     }
 
     private mutating func hand(_ bytes: [UInt8], to consumer: any BodyConsumer) -> Step {
-        // One thread has it at a time: the request is not touched until the job is done.
+        // One thread has the consumer at a time: the request is not touched until the job is done.
         nonisolated(unsafe) let consumer = consumer
         return work { [isComplete] in
             let consumer = unsafe consumer

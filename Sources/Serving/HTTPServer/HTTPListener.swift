@@ -6,7 +6,7 @@ import Signing
 import Synchronization
 import Threading
 
-/// One listening socket, its threads, which accept and serve there, and their shared state.
+/// One listening socket, the threads that accept and serve its connections, and their shared state.
 final class HTTPListener: Sendable {
     let socket: Int32
     let door: Door
@@ -22,8 +22,8 @@ final class HTTPListener: Sendable {
     private let isHanded: Bool
     private let threads = Mutex<[NativeThread]>([])
 
-    /// With a handed socket: milliseconds in which the request of a connection that was accepted a moment ago may still
-    /// arrive. The next server would serve this client at once, so cutting it off would be as bad as refusing it.
+    /// With a handed socket: the milliseconds in which a request may still arrive on a connection that was accepted a
+    /// moment ago. The next server would serve this client at once, so cutting it off would be as bad as refusing it.
     private static let grace: Int64 = 250
 
     /// Takes the socket over and closes it in `stop`.
@@ -44,7 +44,7 @@ final class HTTPListener: Sendable {
         mailboxes = try (0..<(door == .network ? max(1, limits.threads) : 1)).map { _ in try Mailbox() }
         // accept(2), NOTES: a connection that is gone before it is accepted must not block a thread.
         _ = fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) | O_NONBLOCK)
-        // Connections inherit it (tcp(7)); an answer never waits for the acknowledgement of the one before.
+        // Connections inherit the option (tcp(7)), so no answer waits for the acknowledgement of the previous one.
         var yes: Int32 = 1
         _ = unsafe setsockopt(socket, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
         do {
@@ -78,7 +78,7 @@ final class HTTPListener: Sendable {
         }
     }
 
-    /// Call it once, after `askToStop`; returns when the threads have ended.
+    /// Waits until the threads have ended, and closes the socket. Call it once, after `askToStop`.
     func stop() {
         for thread in threads.withLock({ $0 }) { thread.join() }
         close(socket)

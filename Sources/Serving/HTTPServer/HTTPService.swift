@@ -49,7 +49,7 @@ package final class HTTPService: Sendable {
         }
     }
 
-    /// The TCP port in use, also where the settings say 0; nil before `start` and without TCP.
+    /// The TCP port in use, also where the settings give 0; nil before `start` and without TCP.
     package var port: UInt16? { port(.network) }
 
     /// The port of the second address.

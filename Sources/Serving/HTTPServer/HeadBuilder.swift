@@ -28,7 +28,8 @@ struct HeadBuilder {
         let (method, target) = (line[..<first], line[(first + 1)..<last])
         // "A server that receives a method longer than any that it implements SHOULD respond with a 501" (section 3).
         if method.count > Self.longestMethod { throw .methodTooLong }
-        // "A server MUST NOT" take white space or controls in it; the handler refuses everything else that is no URI.
+        // "No whitespace is allowed in the request-target" (section 3.2), and no controls are; the handler refuses
+        // everything else that is no URI.
         guard target.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { throw .badRequestLine }
         if target.count > rules.target { throw rules.targetTooLong }
         head.isOld = try Self.isOld(line[(last + 1)...])
@@ -71,7 +72,7 @@ struct HeadBuilder {
         switch name.count {
         case 4 where Self.equal(name, "host"):
             if hasHost { throw .repeatedField("host") }
-            // An empty "Host:" is right where the target has no authority (RFC 9110, section 7.2).
+            // An empty "Host:" is valid where the target has no authority (RFC 9110, section 7.2).
             guard value.allSatisfy(Self.isHost) else { throw .badHost }
             hasHost = true
             if rules.handed.contains("host") { head.headers.append("host", String(decoding: value, as: UTF8.self)) }
@@ -104,7 +105,7 @@ struct HeadBuilder {
         }
     }
 
-    /// Name and value of one line, in the strict form (RFC 9112, section 5).
+    /// Returns the name and value of one line, in the strict form (RFC 9112, section 5).
     static func cut(field line: ArraySlice<UInt8>) throws(RequestRefusal) -> (
         name: ArraySlice<UInt8>, value: ArraySlice<UInt8>
     ) {

@@ -121,7 +121,7 @@ package enum ListenSocket {
         return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Removes the socket file if it is still the one that was made.
+    /// Removes the socket file if it is still the one that `control` made.
     static func remove(_ control: Control) {
         var status = stat()
         guard unsafe lstat(control.path, &status) == 0, status.st_dev == control.device,
@@ -147,7 +147,7 @@ package enum ListenSocket {
         defer { close(probe) }
         let answered = try unsafe connected(path) { unsafe connect(probe, $0, $1) }
         let code = errno
-        // EAGAIN: it is alive, and its backlog is full (unix(7)).
+        // EAGAIN: a program listens on it, and its backlog is full (unix(7)).
         if answered == 0 || code == EAGAIN {
             throw ServerStartError(
                 .inUse, "cannot make the control socket \(path): another daemon answers on it",
@@ -164,7 +164,7 @@ package enum ListenSocket {
         address.sun_family = sa_family_t(AF_UNIX)
         let bytes = Array(path.utf8)
         let room = MemoryLayout.size(ofValue: address.sun_path)
-        // unix(7): with a null byte at the end.
+        // unix(7): a null byte ends the path.
         guard !bytes.isEmpty, bytes.count < room, !bytes.contains(0) else {
             throw ServerStartError(
                 .badAddress,

@@ -13,8 +13,8 @@ package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
 
     @unsafe init(_ address: UnsafePointer<sockaddr>?) {
         guard let address = unsafe address else { return }
-        // By offset, not by field name: which module's names are found depends on the order of imports. The family comes
-        // first in each, in the host's order (sockaddr(3type)); the rest is in network order.
+        // Read by offset, not by field name: which module's names the compiler finds depends on the order of imports. The
+        // family comes first in each, in the host's order (sockaddr(3type)); the rest is in network order.
         let raw = unsafe UnsafeRawPointer(address)
         switch Int32(unsafe raw.loadUnaligned(as: UInt16.self)) {
         case AF_INET:
@@ -37,7 +37,7 @@ package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
         return subscriber
     }
 
-    /// As a log line shows it; "local" for the control socket.
+    /// The address as log lines show it; "local" for the control socket.
     package var description: String {
         if self == .none { return "local" }
         if isIPv4 {

@@ -13,7 +13,7 @@ struct PeerCredentials: Hashable, Sendable {
     static func of(_ socket: Int32) -> PeerCredentials? {
         var (user, group, process): (UInt32, UInt32, Int32) = (0, 0, 0)
         guard unsafe relay_peer_credentials(socket, &user, &group, &process) == 0 else { return nil }
-        // NGROUPS_MAX is 65536; of a user in more than a thousand groups, the first thousand are known.
+        // NGROUPS_MAX is 65536; only the first 1024 groups of a user are read.
         var groups = [UInt32](repeating: 0, count: 1024)
         let count = unsafe relay_peer_groups(socket, &groups, UInt32(groups.count))
         return PeerCredentials(
@@ -32,7 +32,7 @@ struct ControlAccess: Hashable, Sendable {
     var group: UInt32?
     /// The mode lets every user in. Then the group counts for nothing: in a user namespace (systemd's PrivateUsers=) this
     /// group and all groups of a stranger appear as the same number, the overflow id (user_namespaces(7)). Only the kernel
-    /// can tell its members apart, by a mode that is for them.
+    /// can recognise the group's members, by a mode that lets only them in.
     var isOpenToAll = false
 
     /// Reads the socket file's present mode and group; nil: it has no file.

@@ -8,7 +8,7 @@ package enum Door: String, Sendable {
     /// The control socket: its file permissions have already decided who may connect.
     case control
 
-    /// As log lines and the configuration name it.
+    /// The name in log lines and in the configuration.
     package var name: String { self == .control ? "controlSocket" : rawValue }
 }
 
@@ -27,7 +27,7 @@ package struct RequestHead: Sendable {
     /// Path and query as they came over the wire, still encoded.
     package var target: String
     package var headers: HeaderFields
-    /// Where it comes from.
+    /// The client's address.
     package var peer = PeerAddress.none
     /// The user of the process at the other end of the control socket; nil on the network, and where the system does not
     /// report it.
@@ -49,8 +49,8 @@ package struct RequestHead: Sendable {
     }
 }
 
-/// The headers of a request that its handler reads, by name in lower case. They are so few that a linear search is cheaper
-/// than a hash table.
+/// The headers of a request that its handler reads, by name in lower case. These headers are so few that a linear search is
+/// cheaper than a hash table.
 package struct HeaderFields: Sendable {
     private var fields: [(name: String, value: String)] = []
 

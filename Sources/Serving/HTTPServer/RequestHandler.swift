@@ -2,7 +2,7 @@
 
 /// Answers the requests that a server takes in: the server's only interface to the API.
 package protocol RequestHandler: AnyObject, Sendable {
-    /// The headers that it reads, in lower case; it gets only these.
+    /// The names of the headers that the handler reads, in lower case; it gets only these.
     var headerNames: [String] { get }
 
     /// Called on the thread that serves the connection as soon as a request's head is complete; must not wait.
@@ -21,17 +21,17 @@ package protocol HandledRequest: AnyObject, Sendable {
     /// The id that every log line about this request carries (`RequestMark`).
     var id: String { get }
 
-    /// Decides by the head alone, or returns a decision that may have to wait. On the thread that serves the connection.
+    /// Decides by the head alone, or returns a decision that may have to wait. Called on the thread that serves the connection.
     func open() -> Opening
 
     /// The answer to a request that the server refuses on its own.
     func refuse(_ refusal: RequestRefusal) -> Response
 
-    /// Reports that the rest of a streamed answer could not be made: the client only sees the connection cut. On a thread
-    /// that may wait.
+    /// Reports that the rest of a streamed answer could not be made: the client only sees the connection cut. Called on a
+    /// thread that may wait.
     func failed(_ error: any Error)
 
-    /// The answer as it is sent. Called once, on the thread that serves the connection; must not wait.
+    /// Returns the answer in the form in which it is sent. Called once, on the thread that serves the connection; must not wait.
     func conclude(_ response: Response) -> Response
 }
 

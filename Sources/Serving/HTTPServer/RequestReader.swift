@@ -3,8 +3,8 @@ import WireFormat
 
 /// Parses the bytes of one connection into requests (RFC 9112). Pure: bytes in, events out.
 ///
-/// Strict: input that two readers could understand in two ways is refused. Otherwise a client could smuggle a request past a
-/// proxy before the relay that reads it in the other way (section 11.2).
+/// Strict: input that two readers could understand in two ways is refused. Otherwise a client could smuggle a request past
+/// a proxy that reads the input differently from the relay (section 11.2).
 package struct RequestReader {
     package enum Event {
         /// The rest is not a whole line: pass it again, with more bytes after it.
@@ -47,7 +47,7 @@ package struct RequestReader {
         head = HeadBuilder(rules)
     }
 
-    /// Whether a request line was read whose request is not complete.
+    /// Whether a request line has been read and its request is not complete.
     var isInRequest: Bool {
         if case .requestLine = state { false } else { true }
     }

@@ -72,7 +72,7 @@ package struct RequestTarget: Hashable, Sendable {
         let encoded = text.contains { byte in
             byte == UInt8(ascii: "%") || byte == 0 || byte == UInt8(ascii: "+") && plusIsSpace
         }
-        // Nearly everything that apps send.
+        // Nearly all values that apps send.
         if !encoded { return String(Substring(text)) }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)

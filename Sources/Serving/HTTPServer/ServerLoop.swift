@@ -54,10 +54,10 @@ final class ServerLoop {
     private static let capacity = 512
     /// Milliseconds between two checks for timeouts and other due work.
     private static let tick: Int64 = 100
-    /// The same while a stream waits to be asked again.
+    /// The same interval while a stream waits to be asked again.
     private static let shortTick: Int64 = 20
     private static let reportInterval: Int64 = 10_000
-    /// So many connections are a burst. Memory is given back when three quarters of a burst have gone.
+    /// The number of connections that counts as a burst. Memory is given back when three quarters of a burst have gone.
     private static let burst = 1000
     private static let trimInterval: Int64 = 10_000
 
@@ -127,7 +127,7 @@ final class ServerLoop {
         if isSeated { table.leave(Self.place(token)) }
     }
 
-    /// The seat is in the lower half; the upper half distinguishes the connections that have it one after the other.
+    /// Returns the seat, which is the token's lower half. The upper half distinguishes successive connections on one seat.
     private static func place(_ token: UInt64) -> Int { Int(token & 0xFFFF_FFFF) }
 
     private func connection(_ token: UInt64) -> Connection? {
@@ -137,7 +137,7 @@ final class ServerLoop {
 
     // MARK: Accepting
 
-    /// Exclusively: a new connection wakes one thread, not all (epoll_ctl(2), EPOLLEXCLUSIVE).
+    /// Watches the listening socket exclusively: a new connection does not wake all threads (epoll_ctl(2), EPOLLEXCLUSIVE).
     private func listen() {
         watch(listener.socket, Self.listenToken, EPOLLIN.rawValue | EPOLLEXCLUSIVE.rawValue, EPOLL_CTL_ADD)
     }
@@ -156,7 +156,7 @@ final class ServerLoop {
                     }
                     switch errno {
                     case EAGAIN: return
-                    // "Already-pending network errors on the new socket": the next one may be good (accept(2)).
+                    // "Already-pending network errors on the new socket": the next connection may be good (accept(2)).
                     case EINTR, ECONNABORTED, EPERM, EPROTO, ENOPROTOOPT, EOPNOTSUPP, ENETDOWN, ENETUNREACH, ENONET,
                         EHOSTDOWN, EHOSTUNREACH:
                         continue
@@ -167,7 +167,7 @@ final class ServerLoop {
         }
     }
 
-    /// The connection that could not be accepted is still reported by epoll: without a pause this would spin.
+    /// Pauses accepting: epoll still reports the connection that could not be accepted, so without a pause this would spin.
     private func rest(_ code: Int32) {
         watch(listener.socket, Self.listenToken, 0, EPOLL_CTL_DEL)
         isResting = true
@@ -266,8 +266,8 @@ final class ServerLoop {
 
     private var isBurstOver: Bool { peak >= Self.burst && table.count < peak / 4 }
 
-    /// After a burst its memory is free, but the C library keeps it until malloc_trim(3), which walks through the whole
-    /// heap. So another thread does it.
+    /// Gives the memory of a burst back to the system: the C library keeps freed memory until malloc_trim(3), which walks
+    /// through the whole heap. So another thread calls it.
     private func giveMemoryBack() {
         guard isBurstOver, now - lastTrim >= Self.trimInterval else { return }
         (peak, lastTrim) = (table.count, now)

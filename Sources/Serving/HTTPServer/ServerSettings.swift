@@ -49,9 +49,8 @@ package struct HandedSockets: Sendable, Hashable {
 }
 
 package struct ServerLimits: Sendable, Hashable {
-    /// Connections at a time, on each listening socket. Beyond, those that have been idle for the longest give way; where
-    /// none is idle, those that have kept the relay waiting for too long; else the new one is closed. Each needs a
-    /// descriptor.
+    /// Connections at a time, on each listening socket. Beyond this number, those that have been idle for the longest give way;
+    /// where none is idle, those that have kept the relay waiting for too long; else the new one is closed. Each needs a descriptor.
     package var connections = 16_384
     /// Connections at a time from one address (IPv6: from one /64). Half of all, so that no address takes all the room, and
     /// a proxy before the relay has enough.
@@ -60,8 +59,8 @@ package struct ServerLimits: Sendable, Hashable {
     package var threads = 2
     /// Milliseconds in which a connection must complete its next request line.
     package var idleTime: Int64 = 30_000
-    /// Milliseconds from the request line to the end of the body, in all and not from byte to byte; and again to take the
-    /// answer. For a stream: for each piece, in an import of 128 KiB or more.
+    /// Milliseconds from the request line to the end of the body, as a whole and not from byte to byte; and again for the
+    /// client to take the answer. In a stream, the limit is for each piece; an import's pieces have 128 KiB or more.
     package var requestTime: Int64 = 30_000
 
     /// Bytes of a request's target; more is 414.

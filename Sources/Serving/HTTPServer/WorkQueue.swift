@@ -6,7 +6,7 @@ import Threading
 
 /// The resource that a job waits for. Each kind has its own threads and queue, so that a stall delays its own kind alone.
 package enum WorkKind: Int, Sendable, CaseIterable {
-    /// The disk at most: readers of the store wait for no writer.
+    /// At most the disk: readers of the store wait for no writer.
     case reads
     /// The store's one writer, which another program may keep waiting for seconds.
     case writes
@@ -14,14 +14,14 @@ package enum WorkKind: Int, Sendable, CaseIterable {
     case streams
     /// A server outside, for up to some twenty seconds.
     case foreign
-    /// Nothing, but it takes long: it looks at every device of an app.
+    /// None, but the job takes long: it reads every device of an app.
     case long
     /// Health checks, which must not wait behind other jobs.
     case health
     /// The metrics page, which is made of many reads: one job at a time, and its result serves the other requests.
     case metrics
 
-    /// How many jobs of the kind run side by side, for each door.
+    /// The number of jobs of this kind that run at a time, for each door.
     package var threads: Int {
         switch self {
         case .reads, .writes, .foreign: 8

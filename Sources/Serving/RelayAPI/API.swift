@@ -25,20 +25,20 @@ package final class API: RequestHandler {
     /// Streams of `/v1/events`: they share one look at the store, so there may be many.
     let watchers = Slots(limit: 2048, each: 1024, leavesRoom: true)
     let localWatchers = Slots(limit: 256)
-    /// Whether the session that a stream was opened with is still good, by its hash.
+    /// Whether the session that opened a stream is still valid, by the session's hash.
     private let openSessions = RecentLooks<[UInt8], Bool>(interval: 1000, most: 4096)
     let tokenCache = TokenCache()
     let campaignLooks = RecentLooks<CampaignKey, CampaignLook>(interval: CampaignLook.interval, most: 256)
     /// The look at the store that all watchers share.
     package let live = LiveLook()
-    /// Requests that wait for another server, and long ones, each counted by app.
+    /// Requests that wait for another server, and long requests, each kind counted by app.
     let foreign = Slots(limit: 8, each: 2)
     let long = Slots(limit: 8, each: 1)
     /// Backup, check and pruning.
     let maintenance = Slots(limit: 1)
     let testPushes = Rate(perMinute: 10)
     let readinessCheck = ReadinessCheck()
-    /// With the milliseconds of the monotonic clock at which it was written.
+    /// The metrics page, and when it was written, in milliseconds of the monotonic clock.
     let metricsPage = Mutex<(page: [UInt8], at: Int64)?>(nil)
     /// The rendered answers of the open paths.
     package let versionCache: VersionCache
@@ -49,10 +49,10 @@ package final class API: RequestHandler {
     let access: AccessLog
     let figures = RequestFigures()
     let enforceFigures = EnforceFigures()
-    /// By status and route, as one fault repeats: a full store fails every login of every app.
+    /// Limits log lines about failures, by status and route: a full store fails every login of every app.
     private let repeats = Mutex<[String: LogPace]>([:])
     package let headerNames: [String]
-    /// The headers of a proxy's question, as named at the start: the server hands no others over.
+    /// The names of the headers with a proxy's question, as configured at the start: the server hands over no others.
     let enforceHeaders: EnforceRules.Headers
 
     init(
@@ -92,7 +92,7 @@ package final class API: RequestHandler {
 
     /// Decides by the head alone, so that a caller without the right is refused before its body is read. Never waits.
     ///
-    /// - Parameter isKnown: is given the caller as soon as it is known.
+    /// - Parameter isKnown: called with the caller as soon as the caller is known.
     /// - Returns: the route, if there is one, and the next step.
     func open(
         _ head: RequestHead, isKnown: @escaping @Sendable (Caller) -> Void
@@ -106,7 +106,7 @@ package final class API: RequestHandler {
             }
         } catch {
             let problem = ProblemDetails.of(error)
-            // A path of the page is read in a browser.
+            // The page's paths are opened in a browser.
             let isPage = settings.servesPage && head.door == .network && head.target.hasPrefix("/page/")
             return (
                 nil, .answer(isPage ? settings.rendering.problem(problem, head, self, .anonymous) : problem.response)
@@ -142,7 +142,7 @@ package final class API: RequestHandler {
         _ head: RequestHead, _ route: Route, _ path: PathValues, _ query: [RequestTarget.QueryItem],
         _ isKnown: (Caller) -> Void
     ) throws -> Admission {
-        // A store that went back may still admit a caller that was shut out since.
+        // A store that went back in time may still admit a caller that has lost its right since.
         if route.right != .nothing, head.door != .control, let fall = store.membership.memory.fall { throw fall.error }
         let caller = try Rights.caller(
             for: route.right, app: path.app.isEmpty ? nil : path.app, door: head.door, user: head.user,
@@ -230,7 +230,7 @@ package final class API: RequestHandler {
         return try sessions.use(secret).map { (secret, $0) }
     }
 
-    /// Any site can make a browser send a request with the cookie.
+    /// Checks that a change comes from this server's own page: any site can make a browser send a request with the cookie.
     private func checkOrigin(of head: RequestHead, isForm: Bool, _ caller: Caller) throws {
         guard SessionCookie.isSameOrigin(head) else {
             throw ProblemDetails(
@@ -263,7 +263,7 @@ package final class API: RequestHandler {
         return caller.token.map { hash in TokenWatch { [self] in try token(hash) != nil } }
     }
 
-    /// - Parameter hash: its SHA-256.
+    /// - Parameter hash: the token's SHA-256.
     /// - Returns: nil where there is no such token, or it was revoked.
     func token(_ hash: [UInt8]) throws -> AccessToken? { try tokenCache.token(hash, look: store.token(hash:)) }
 
@@ -271,12 +271,12 @@ package final class API: RequestHandler {
 
     private enum Found {
         case route(Route, PathValues, [RequestTarget.QueryItem])
-        /// A question for the methods of these routes, all of one path, or of the whole server where there are none.
+        /// An OPTIONS request for the methods of these routes, all of one path; an empty list stands for the whole server.
         case options([Route])
     }
 
     private func find(_ head: RequestHead) throws -> Found {
-        // Not parsed: the rest is a path of the proxy's own server, which need not be UTF-8.
+        // The target is not parsed: below `enforcePath` it is a path of the proxy's own server, which need not be UTF-8.
         if head.door != .operations, Self.isBelowEnforce(head.target) { return .route(.enforce, PathValues(), []) }
         let isOptions = head.method == "OPTIONS"
         // RFC 9110, section 9.3.7: `*` stands for the server as a whole.
@@ -313,13 +313,13 @@ package final class API: RequestHandler {
         }
     }
 
-    /// Whether this door shows apps, versions and figures. Where operators have a second address, the first one does not show them:
-    /// everybody may ask there.
+    /// Whether this door shows apps, versions and figures. Where operators have a second address, the first one does not
+    /// show them, as anybody may call it.
     func showsOperations(at door: Door) -> Bool { door != .network || settings.server.operations == nil }
 
     /// The problem that a client gets for an error. A failure of the relay's own is logged too, with its internals.
     ///
-    /// - Parameter pattern: the route's.
+    /// - Parameter pattern: the route's pattern.
     package func problem(_ error: any Error, at pattern: String) -> ProblemDetails {
         let problem = ProblemDetails.of(error)
         if problem.status >= 500, !(error is ProblemDetails),

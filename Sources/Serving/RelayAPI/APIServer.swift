@@ -6,8 +6,8 @@ import Threading
 
 /// The HTTP API on TCP and on the control socket.
 ///
-/// `start` returns when both listen; `stop` returns when every request has ended, may come twice, and may come without a
-/// start. A stopped server is not started again. Both may be called from any thread but the server's own.
+/// `start` returns when both listen; `stop` returns when every request has ended, and may be called twice or without a
+/// start. A stopped server cannot be started again. Both may be called from any thread but the server's own.
 package final class APIServer: Sendable {
     let api: API
     package let http: HTTPService
@@ -46,13 +46,13 @@ package final class APIServer: Sendable {
         }
     }
 
-    /// Another relay may have made, revoked or changed an API token.
+    /// Empties the token cache: another relay may have made, revoked or changed an API token.
     package func forgetTokens() { api.tokenCache.forget() }
 
     /// Ends event streams and exports, closes every connection and removes the control socket.
     ///
-    /// - Parameter time: how long requests that have begun may take; it returns a second later at the latest, if the store takes
-    ///   the waiting sightings.
+    /// - Parameter time: how long requests that have begun may take; `stop` returns a second later at the latest, if the
+    ///   store takes the waiting sightings.
     package func stop(within time: Duration = .seconds(7)) {
         isStarted.withLock { _ in
             api.stop.set()

@@ -7,12 +7,12 @@ package import Telemetry
 /// Where the API listens and how much it takes.
 package struct APISettings: Sendable {
     package var server: ServerSettings
-    /// The callers that the check believes about a device's version.
+    /// The callers that the login check trusts about a device's version.
     package var checkTrust = CheckTrust.device
-    /// Asked anew for each webhook, so that a reload exchanges them.
+    /// Read again for each webhook, so that a reload replaces the secrets.
     package var webhookSecrets: @Sendable () -> [WebhookSecret]
     package var limits = APILimits()
-    /// Asked anew for each question of a proxy, so that a reload exchanges them; the names of the headers stay those of the start.
+    /// Read again for each question of a proxy, so that a reload replaces the rules; the headers' names stay as at the start.
     package var enforce: @Sendable () -> EnforceRules = { EnforceRules() }
     /// The sites whose scripts may read the answers to apps (`listen.corsOrigins`). Default none.
     package var webOrigins = WebOrigins.none
@@ -38,7 +38,7 @@ package struct APISettings: Sendable {
     }
 }
 
-/// The callers that the check at login believes about a device's version.
+/// The callers that the login check trusts about a device's version.
 package enum CheckTrust: String, Sendable, CaseIterable {
     /// Any caller that names the device's push token, a secret between the device, its push service and its owner, as long as the
     /// version is credible (see `CheckRoutes`).
@@ -49,7 +49,7 @@ package enum CheckTrust: String, Sendable, CaseIterable {
 
 package struct APILimits: Sendable, Hashable {
     package var server = ServerLimits()
-    /// Bytes; CONTRACT: over 64 KiB is 413.
+    /// Bytes of a webhook's body; more is 413 (CONTRACT).
     package var webhookBody = 64 * 1024
     /// Bytes of every other body that is not streamed.
     package var body = 1024 * 1024

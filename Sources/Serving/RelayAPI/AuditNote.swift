@@ -3,8 +3,8 @@ package import RelayStore
 package import Telemetry
 
 extension AuditStore {
-    /// Notes an act that did not change the store. It is already done, and may help mend a store that takes no writes: where the
-    /// store refuses the row, the act is logged.
+    /// Records an act that did not change the store. The act is already done, and may help repair a store that takes no
+    /// writes: where the store refuses the row, the act is logged.
     package func note(_ entry: AuditEntry, log: Log) {
         do {
             try note(entry)

@@ -2,7 +2,7 @@
 package import RelayStore
 import WireFormat
 
-/// The place where a list continues, in a form that gives clients nothing to rely on.
+/// The place where a list continues, opaque to clients.
 package enum Cursor {
     package enum Kind: Character {
         case campaigns = "c"

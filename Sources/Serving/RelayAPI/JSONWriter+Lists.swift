@@ -2,9 +2,8 @@
 import RelayStore
 import WireFormat
 
-/// Lists.
 extension JSONWriter {
-    /// A list as CONTRACT pages it.
+    /// One page of a list (CONTRACT).
     mutating func page<Items: Sequence>(
         _ items: Items, next: String?, _ content: (inout JSONWriter, Items.Element) -> Void
     ) {
@@ -14,10 +13,10 @@ extension JSONWriter {
         }
     }
 
-    /// A list of one user.
+    /// One page of a list about one user.
     ///
-    /// - Parameter similar: other spellings of the telephone that was asked for, where the list is empty; without any the member is
-    ///   missing.
+    /// - Parameter similar: other spellings of the telephone that was asked for, where the list is empty; without any, the
+    ///   member is left out.
     mutating func page<Items: Sequence>(
         _ items: Items, next: String?, similar: [String]?, for sight: Redaction,
         _ content: (inout JSONWriter, Items.Element) -> Void

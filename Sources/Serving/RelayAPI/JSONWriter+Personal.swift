@@ -36,7 +36,7 @@ extension PersonalField {
 }
 
 extension Caller {
-    /// How people's data is shown to it.
+    /// The form in which the caller sees people's data.
     package var sight: Redaction { may(.users) ? .whole : .masked }
 }
 
@@ -58,7 +58,7 @@ struct SightedText: Hashable, Sendable {
         let whole = text(.whole)
         let masked = text(.masked)
         self.whole = whole
-        // Nearly always the same, and then in memory once.
+        // The two are nearly always the same, and then share their memory.
         self.masked = masked == whole ? whole : masked
     }
 

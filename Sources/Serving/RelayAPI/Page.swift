@@ -6,14 +6,14 @@ package struct Page<Item> {
     /// nil at the list's end.
     package private(set) var next: String?
 
-    /// The most reads for one page, for a list of which next to nothing is visible: its cursor leads to the rest.
+    /// The most reads for one page, for a list of which the caller may see hardly anything: its cursor leads to the rest.
     private static var mostReads: Int { 20 }
 
     /// - Parameters:
     ///   - start: the position to begin behind; nil: from the list's beginning.
-    ///   - position: where an item stands in the list.
+    ///   - position: the position of an item in the list.
     ///   - cursor: writes a position for clients.
-    ///   - read: reads up to so many items from behind a position.
+    ///   - read: reads up to the given number of items after a position.
     package init<Position>(
         limit: Int, after start: Position?, position: (Item) -> Position, cursor: (Position) -> String,
         isVisible: (Item) throws -> Bool, read: (Position?, Int) throws -> [Item]

@@ -26,7 +26,7 @@ package struct ProblemDetails: Error {
         self.headers = headers
     }
 
-    /// Names the first of them: a client with that many faults mends some and asks again.
+    /// Names only the first faults: a client with more of them corrects these and asks again.
     package init(faults: [FieldFault]) {
         let named = faults.prefix(ListBound.namedFaults.limit)
         let more = named.count < faults.count ? "; and more" : ""
@@ -143,9 +143,9 @@ package struct ProblemDetails: Error {
         ProblemDetails(503, hint.map { "\(detail). \($0)" } ?? detail, headers: [("Retry-After", String(retryAfter))])
     }
 
-    /// Bytes of the longest answer to an error: answering a faulty request must not cost more than the request.
+    /// The longest answer to an error, in bytes: answering a faulty request must not cost more than the request.
     package static let longest = 4096
-    /// Bytes of its detail as JSON.
+    /// The longest detail as JSON, in bytes.
     private static let longestDetail = 1400
     /// Bytes kept for everything but the detail and the faults.
     private static let frame = 700
@@ -182,7 +182,7 @@ package struct ProblemDetails: Error {
         return shown
     }
 
-    /// The value, a text cut to at most 200 bytes of JSON.
+    /// The value; a text is cut to at most 200 bytes of JSON.
     private static func clipped(_ value: Shown.Value) -> Shown.Value {
         if case .text(let text) = value { .text(clipped(text, 200)) } else { value }
     }

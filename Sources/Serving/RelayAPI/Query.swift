@@ -13,10 +13,10 @@ package struct Query {
         self.items = items
     }
 
-    /// Without empty parameters: a form sends every field that it has.
+    /// The query without empty parameters: a form sends its empty fields, too.
     package var filled: Query { Query(items.filter { !$0.value.isEmpty }) }
 
-    /// nil when it is not there.
+    /// Returns the value of a parameter; nil where it is missing.
     package mutating func text(_ name: String) -> String? {
         known.append(name)
         let found = items.filter { $0.name == name }
@@ -27,7 +27,7 @@ package struct Query {
 
     package mutating func flag(_ name: String) -> Bool? { choice(name, of: [true, false], \.description) }
 
-    /// One of several values by its word; nil where it is not there, or refused.
+    /// Returns one of several values by its word; nil where the parameter is missing or refused.
     package mutating func choice<Value>(_ name: String, of values: [Value], _ word: (Value) -> String) -> Value? {
         guard let text = text(name) else { return nil }
         if let value = values.first(where: { word($0) == text }) { return value }

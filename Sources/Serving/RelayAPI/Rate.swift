@@ -2,9 +2,9 @@
 import Synchronization
 import Threading
 
-/// Limits how often each key may have one thing: some at once, and then one in each part of a minute.
+/// Limits how often each key may do one thing: `most` times at once, and then once in each `most`th part of a minute.
 final class Rate: Sendable {
-    /// In a minute.
+    /// The number of times per minute.
     let most: Int
     private let clock: @Sendable () -> Int64
     /// The time up to which each key has used its share, in milliseconds.

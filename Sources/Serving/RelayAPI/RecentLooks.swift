@@ -2,11 +2,11 @@
 import Synchronization
 import Threading
 
-/// The last look at each of several things, kept for an interval so that many callers share it. Any thread may ask.
+/// The last look at each of several values of the store, kept for an interval so that many callers share it. Any thread may ask.
 final class RecentLooks<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// Milliseconds for which a look holds.
+    /// Milliseconds for which a look is reused.
     let interval: Int64
-    /// Looks that are kept; beyond that, expired ones are dropped.
+    /// The number of looks beyond which expired ones are dropped.
     private let most: Int
     private let last = Mutex<[Key: (value: Value, at: Int64)]>([:])
     private let clock: @Sendable () -> Int64

@@ -24,7 +24,7 @@ final class RefusalLog: Sendable {
         self.clock = clock
     }
 
-    /// - Parameter signer: the name of the secret that it is signed with; nil where it is signed with none.
+    /// - Parameter signer: the name of the secret that signed the webhook; nil where none did.
     func webhook(_ head: RequestHead, _ problem: ProblemDetails, by signer: String?) {
         let suppressed = state.withLock { state in
             signer == nil ? state.strangers.next(at: clock()) : state.webhooks.next(at: clock())

@@ -5,8 +5,8 @@ package import Telemetry
 package import UpgradeRules
 package import VersionSources
 
-/// The API's questions to the running daemon beyond the store: everything that the configuration or the fan-out helps to decide.
-/// Called on the HTTP server's threads.
+/// The API's access to the running daemon, beyond the store: everything that the configuration or the fan-out helps to
+/// decide. Called on the HTTP server's threads.
 package protocol RelayControl: Sendable {
     /// Every configured app, for lists that must include apps without a version yet.
     func apps() -> [AppKey]
@@ -23,15 +23,16 @@ package protocol RelayControl: Sendable {
     /// The operations on requirements and campaigns.
     var requirements: any RequirementOperations { get }
 
-    /// Reads the configuration anew and waits for the verdict.
+    /// Reads the configuration again and waits until it is applied or refused.
     ///
-    /// - Throws: `ControlError.notReloaded` where it is refused, `.stopping`.
+    /// - Throws: `ControlError.notReloaded` where it is refused, or `.stopping`.
     func reload(by actor: String) throws -> ReloadReport
 
-    /// A person has accepted a store that went back, so the daemon's memory may be of another store. May wait for the store.
+    /// Called when a person has accepted a store that went back: the daemon's memory may be of another store. May wait for the
+    /// store.
     func storeWasAccepted()
 
-    /// Sends one push to a device, or to each of a user's, outside of any campaign. Waits for the answers.
+    /// Sends one push to a device, or to each device of a user, outside of any campaign. Waits for the answers.
     ///
     /// - Throws: `ControlError.noSuchDevice` where the user has none.
     func testPush(_ wish: TestPushRequest, by actor: String) throws -> [TestPushReport]
@@ -39,10 +40,10 @@ package protocol RelayControl: Sendable {
     /// The daemon's description of itself, for the other relays of its store.
     var node: OwnNode { get }
 
-    /// The faults that keep it from its work, or from a part of it.
+    /// The faults that keep the daemon from its work, or from a part of it.
     func faults() -> [ReadinessFault]
 
-    /// The faults that will keep it from its work unless an operator acts. Known at once.
+    /// The faults that will keep the daemon from its work unless an operator acts. Does not wait.
     func warnings() -> [ReadinessFault]
 
     /// Writes the part of `/metrics` beyond the API's own requests.
@@ -54,9 +55,9 @@ package protocol RequirementOperations: Sendable {
     /// Applies a bump with the configuration's additions, and wakes the fan-out.
     ///
     /// - Parameters:
-    ///   - receipt: with one, the transaction that decides first looks for a stored answer.
-    ///   - render: makes the answer from the outcome and the versions that devices were seen with. Called inside the transaction,
-    ///     in which the store takes no other call.
+    ///   - receipt: if there is one, the deciding transaction first looks for a stored answer to it.
+    ///   - render: makes the answer from the outcome and the versions that devices were seen with. Called inside the
+    ///     transaction, during which the store takes no other call.
     /// - Throws: `StoreError`, or `ControlError` (unknown app, no URL, payload too large).
     func bump(
         _ bump: VersionBump, by actor: Principal, receipt: WebhookReceipt?,
@@ -68,22 +69,22 @@ package protocol RequirementOperations: Sendable {
 
     /// The stored record with the figures that only the running process has.
     ///
-    /// - Throws: `StoreError` where the store must be read for more, and cannot be.
+    /// - Throws: `StoreError` where more must be read from the store, and that fails.
     func status(_ record: CampaignRecord) throws -> CampaignStatus
 
-    /// Why a requested version is not in force yet; nil where all are, or where nothing is known to hold one.
+    /// Why a requested version is not in force yet; nil where all are, or where nothing is known to hold one back.
     func wait(of record: VersionRecord) -> RequirementWait?
 
     /// The versions of an app, with the reason why they wait.
     func status(_ record: VersionRecord) -> VersionStatus
 
-    /// Lets blocked versions be used again: all of them, or none.
+    /// Unblocks versions: all of them or, with an error, none.
     ///
     /// - Throws: `StoreError` where one is not blocked.
     func unblock(_ versions: [Version], of app: AppKey, by actor: Principal, reason: String?) throws -> VersionRecord
 
-    /// The hours of the day that hold back the pushes of a version that a bump raised or blocked, once that comes into force; nil:
-    /// there are none, or that time is unknown.
+    /// The app's hours that hold back the pushes of a version that a bump raised or blocked, once that version comes into
+    /// force; nil: there are none, or that time is unknown.
     func hoursWait(of outcome: BumpOutcome) -> HoursWait?
 
     /// Warnings for people about the requirements as they stand. From memory.
@@ -91,11 +92,10 @@ package protocol RequirementOperations: Sendable {
 
     /// - Throws: `ControlError.noSuchCampaign` or `.wrongState`.
     func pause(campaign id: String, by actor: Principal) throws -> CampaignStatus
-    /// - Parameter isUrgent: whether it is sent at any hour from now on; for a running campaign that is the only effect.
+    /// - Parameter isUrgent: whether the campaign is sent at any hour from now on; for a running campaign, that is the only effect.
     func resume(campaign id: String, isUrgent: Bool, by actor: Principal) throws -> CampaignStatus
     func cancel(campaign id: String, by actor: Principal) throws -> CampaignStatus
-    /// Puts a waiting campaign's requirement in force on every channel, whatever the store offers, or lets the next wave of
-    /// a running one begin.
+    /// Lets the next wave of a campaign begin, or else puts its requirement in force on every channel, whatever the store offers.
     func release(campaign id: String, isUrgent: Bool, by actor: Principal) throws -> CampaignStatus
     /// Reopens a campaign that is over, for the devices in these states (of `CampaignRound.retried`).
     func retry(
@@ -107,12 +107,12 @@ package protocol RequirementOperations: Sendable {
     /// - Throws: `ControlError.wrongState` where nothing waits.
     func release(app: AppKey, isUrgent: Bool, by actor: Principal) throws -> VersionRecord
 
-    /// Takes back an app's requirement: the one before holds again, on every channel.
+    /// Takes back an app's requirement: the previous one is in force again, on every channel.
     ///
-    /// - Throws: `ControlError.wrongState` where another version is required, or none: it was withdrawn already.
+    /// - Throws: `ControlError.wrongState` where another version is required, or none, as after an earlier withdrawal.
     func withdraw(_ required: Version, of app: AppKey, by actor: Principal, reason: String?) throws -> Withdrawal
 
-    /// Forgets a user, in canaries too: no channel treats him as a member any more, and no push of a canary goes to him.
+    /// Erases a user, from canaries too: no channel treats the user as a member any more, and no canary pushes to the user.
     func eraseUser(_ telephone: String, by actor: Principal, where isMeant: (AppKey) -> Bool) throws -> UserErasure
 }
 
@@ -139,7 +139,7 @@ package struct AppProfile: Sendable {
 
 /// The treatment of a user below the required version whose phone's system cannot run it.
 package enum BelowMinimumOS: String, Sendable, CaseIterable {
-    /// The user goes on: a force that cannot be obeyed would lock him out for good.
+    /// The user goes on: a force that cannot be obeyed would lock the user out for good.
     case allow
     /// The user is refused, with the message and without a link: the service ends for such phones.
     case deny
@@ -160,17 +160,17 @@ package struct HoursWait: Sendable, Hashable {
 
 package struct CampaignStatus: Sendable {
     package var record: CampaignRecord
-    /// `record.counts` with `inFlight` taken out of `pending`.
+    /// `record.figures.counts` with `inFlight` taken out of `pending`.
     package var counts: CampaignCounts
     package var ratePerSecond: Double
     package var secondsLeft: Int64?
-    /// When a waiting campaign is expected to begin, or a running one to go on, outside its app's hours; nil where that is unknown.
+    /// When a waiting campaign is expected to begin, or a running one outside its app's hours to continue; nil where that is unknown.
     package var waitingUntil: Timestamp?
-    /// Why it does not move; nil where it moves, or is over.
+    /// Why the campaign does not move; nil where it moves, or is over.
     package var wait: Wait?
     /// Pushes a second that the app's pace allows at this moment; nil: no limit.
     package var rateLimit: Double?
-    /// When the next wave begins by itself; nil where none waits for its time.
+    /// When the next wave begins by itself; nil where no wave waits for a time.
     package var nextWaveAt: Timestamp?
     /// When the devices that are still behind are reminded next; nil: never, or never again.
     package var nextReminderAt: Timestamp?
@@ -195,7 +195,7 @@ package struct PlanReport: Sendable {
     package var wait: RequirementWait?
     /// The payload for the first telephone that the bump names, or for a made-up one.
     package var samplePayload: [UInt8]
-    /// As the push service counts it.
+    /// The payload's size in bytes, as the push service counts them.
     package var samplePayloadSize: Int
 
     /// The version that would be required; nil where the bump is about blocks.
@@ -210,13 +210,13 @@ package struct PlanReport: Sendable {
     package var waves: WavePlan?
     /// The devices that the bump would push to: for an existing requirement, only those that the bump newly names.
     package var toPush: Int64
-    /// `KnownVersions.highest`: beyond doubt, though a single device may run a newer one; nil where none is known.
+    /// The highest version beyond doubt (`KnownVersions.highest`), though a single device may run a newer one; nil: none.
     package var largestKnown: Version?
-    /// The versions that the bump would ask for.
+    /// The app's versions as the bump would leave them.
     package var planned: VersionRecord?
     /// The versions that would be blocked, with the devices that run each.
     package var blocks: [PlannedBlock] = []
-    /// Whether it blocks versions, and requires none.
+    /// Whether the bump blocks versions, and requires none.
     package var isAboutBlocks: Bool { required == nil && !blocks.isEmpty }
     /// The doubts for which the bump is refused unless each is confirmed.
     package var doubts: [Doubt] = []
@@ -232,10 +232,10 @@ package struct PlanReport: Sendable {
 /// One version that would be blocked, and the devices that run it.
 package struct PlannedBlock: Sendable {
     package var version: Version
-    /// The floor that supersedes its campaign at once, so that this pushes to no device. nil: none.
+    /// The floor that would supersede the block's campaign at once, so that the block pushes to no device; nil: none.
     package var superseder: Version?
     package var toPush: Int64 = 0
-    /// Devices on whose system no version above it runs.
+    /// Devices on whose system no version above this one runs.
     package var osTooOld: Int64 = 0
 
     package init(_ version: Version) {
@@ -247,16 +247,16 @@ package struct ControlError: Error, Sendable, CustomStringConvertible {
     package enum Code: Sendable, Hashable {
         case unknownApp
         case noSuchCampaign
-        /// The campaign's state does not allow it; the context names it.
+        /// The campaign's state does not allow the act; the context names the state.
         case wrongState
         case noDownloadURL
-        /// A dry run of no requirement at all.
+        /// A dry run without any requirement: none is given, stored or derived.
         case noRequirement
         case payloadTooLarge
         case noSuchDevice
         /// A machine asks for a version that a person has withdrawn.
         case withdrawn
-        /// A rise that looks like a typing error and is not confirmed.
+        /// A rise that looks like a typing error and was not confirmed.
         case implausible(field: String, proposed: Version, known: Version)
         /// The configuration file was refused; the context has the reason.
         case notReloaded

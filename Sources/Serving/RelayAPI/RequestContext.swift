@@ -25,7 +25,7 @@ final class RequestContext: HandledRequest, @unchecked Sendable {
         self.api = api
     }
 
-    /// A proxy's or a client's own id, if it can stand in a log as it is: the lines of both logs can then be matched.
+    /// Returns a proxy's or a client's own id, if it can be logged as it is: then the lines of both logs can be matched.
     static func taken(_ id: String) -> String? {
         guard (1...64).contains(id.utf8.count) else { return nil }
         let isPlain = id.utf8.allSatisfy { byte in
@@ -37,7 +37,8 @@ final class RequestContext: HandledRequest, @unchecked Sendable {
     private static let first = UInt64.random(in: 0...UInt64.max)
     private static let count = Atomic<UInt64>(0)
 
-    /// Unique, and far from the one before. A random number would cost a system call, the fourth of those that an answer from memory takes.
+    /// Makes an id that is unique, and far from the previous one. A random number would cost a system call, in addition to
+    /// the three that an answer from memory takes.
     private static func made() -> String {
         let number = count.wrappingAdd(1, ordering: .relaxed).newValue
         let text = String(first &+ number &* 0x9E37_79B9_7F4A_7C15, radix: 16)
@@ -75,7 +76,7 @@ final class RequestContext: HandledRequest, @unchecked Sendable {
         response.headers += api.settings.webOrigins.headers(for: head.headers["origin"])
     }
 
-    /// Notes the answer and marks it.
+    /// Counts and logs the answer, and adds the header fields that every answer has.
     func conclude(_ response: Response) -> Response {
         let duration = ContinuousClock.now - start
         let (route, method, caller) = (route, head.method, caller)

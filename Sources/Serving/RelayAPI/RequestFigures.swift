@@ -38,7 +38,8 @@ final class RequestFigures: Sendable {
         }
     }
 
-    /// As `Route.pattern` has them, with no text that a client made up. A HEAD counts as its GET.
+    /// The method and route under which a request counts, as in `Route.pattern`, without a client's own text. A HEAD counts as
+    /// its GET.
     static func pattern(_ route: Route?, _ method: String) -> String {
         let isKnown = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"].contains(method)
         return route?.pattern ?? "\(isKnown ? method : "other") none"

@@ -34,8 +34,8 @@ package struct Caller: Hashable, Sendable {
 
     package func may(_ scope: Scope) -> Bool { scopes?.contains { $0.covers(scope) } ?? true }
 
-    /// The keys by which event streams are counted: the caller itself and each app that it is bound to, so that a team gets no more
-    /// places by more tokens.
+    /// The keys by which event streams are counted: the caller itself and each app that it is bound to, so that a team gets
+    /// no more streams by using more tokens.
     var places: [String] { ["by \(actor.name)"] + (apps ?? []).map { "of \($0)" } }
 
     /// - Throws: a 403 with the scope and the reason why it is needed.
@@ -54,7 +54,7 @@ package struct Caller: Hashable, Sendable {
 
     /// - Parameters:
     ///   - user: the user of the process at the other end; nil where the system does not report it.
-    ///   - person: the person for whom it says that it acts.
+    ///   - person: the person for whom the process claims to act.
     static func operatorOnSocket(user: UInt32?, for person: ActedFor? = nil) throws -> Caller {
         let own = user.map(SystemUser.shown) ?? "operator"
         guard let person, user == 0 || !person.isLogin else { return Caller(actor: .operator(own)) }
@@ -73,9 +73,9 @@ enum Rights {
     ///   - app: the app of the path; nil where the path has none.
     ///   - user: the user of the process at the other end of the control socket.
     ///   - peer: the address that the request comes from.
-    ///   - person: reads the person for whom the caller says that it acts.
+    ///   - person: reads the person for whom the caller claims to act.
     ///   - session: finds the session of the request's cookie, if it has one.
-    ///   - look: finds the token with a SHA-256.
+    ///   - look: finds the token by its SHA-256.
     static func caller(
         for right: Right, app: String? = nil, door: Door, user: UInt32? = nil, peer: PeerAddress = .none,
         authorization: String?, person: () -> ActedFor? = { nil },

@@ -211,7 +211,7 @@ extension Route {
         Route(
             "POST", "/v1/campaigns/{id}/\(verb)", .scope(.campaigns), .work(.writes), isNoteworthy: true, act: act,
             .body { api, call, body in
-                // First, so that a caller that may not see the campaign learns nothing of a body either.
+                // First, so that a caller that may not see the campaign gets no answer about the body either.
                 let campaign = try api.record(call.path.name, call.caller)
                 let (shown, isUrgent) = try API.carried(act, body, mayBeUrgent: mayBeUrgent)
                 let status = try deed(

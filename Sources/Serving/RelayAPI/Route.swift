@@ -3,7 +3,7 @@ package import HTTPServer
 package import RelayStore
 package import UpgradeRules
 
-/// One method of one path, the right that it requires and its answer. Those of the API stand in `Route.all` and nowhere else.
+/// One method of one path, the right that it requires and its answer. All routes of the API are in `Route.all`.
 package final class Route: Sendable {
     /// How it is answered.
     package enum Answer: Sendable {
@@ -11,7 +11,7 @@ package final class Route: Sendable {
         case head(@Sendable (API, inout Call) throws -> Response)
         /// With the whole body.
         case body(@Sendable (API, Call, [UInt8]) throws -> Response)
-        /// With the whole body of a webhook. The last parameter is given the name of the secret as soon as the signature has proved right.
+        /// With the whole body of a webhook. The last parameter takes the name of the secret as soon as the signature is verified.
         case signed(@Sendable (API, Call, [UInt8], (String) -> Void) throws -> Response)
         /// With the fields of a form (WHATWG URL, section 5.1). A form of a browser's session carries its form token.
         case form(@Sendable (API, Call, FormFields) throws -> Response)
@@ -26,9 +26,9 @@ package final class Route: Sendable {
 
     /// The work that an answer waits for.
     package enum Waiting: Sendable {
-        /// It is there already: neither the store nor the body is asked, and no thread waits.
+        /// None: the answer needs neither the store nor the body, and no thread waits.
         case nothing
-        /// The same, except for requests for which `asks` is true.
+        /// None, except for requests for which `asks` returns true: they read the store.
         case nothingUnless(asks: @Sendable (API, [RequestTarget.QueryItem]) -> Bool)
         case work(WorkKind)
     }
@@ -43,19 +43,20 @@ package final class Route: Sendable {
     }
 
     package let method: String
-    /// With names in braces, as CONTRACT writes it.
+    /// The path with names in braces, such as "/v1/apps/{app}" (CONTRACT).
     package let path: String
     package let right: Right
     let waiting: Waiting
-    /// The slots of which each answer takes one, which limits how many go on at a time; nil: as many as there are threads.
+    /// The slots, one for each answer, that limit how many are made at a time; nil: only the number of threads limits them.
     let slots: (@Sendable (API) -> Slots)?
     /// The parameters of its query.
     package let parameters: [String]
-    /// Whether it is logged at the level info: a change of a version, a campaign or a right. Logins come by the thousand.
+    /// Whether it is logged at the level info: a change of a version, a campaign or a right. Other requests, such as
+    /// logins, come by the thousand.
     let isNoteworthy: Bool
     /// Its name in the metrics; nil: no webhook.
     let webhook: String?
-    /// The act of a person that it performs on facts that were shown before; nil: nothing is shown.
+    /// The act that it performs on facts that a person was shown before; nil: nothing is shown.
     package let act: ActKind?
     package let answer: Answer
     /// Whether it changes an app's requirements, and nothing else.
@@ -68,7 +69,7 @@ package final class Route: Sendable {
     /// Whether it answers people: its problems are pages.
     let isPage: Bool
     package let keeping: Keeping
-    /// Whether scripts of other sites may read it, those of `listen.corsOrigins`.
+    /// Whether scripts of the sites in `listen.corsOrigins` may read the answer.
     package let isForWebViews: Bool
     /// Method and path, with nothing that a client sent: for the log and the metrics.
     package let pattern: String

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import UpgradeRules
 
-/// Method and path to route. Pure.
+/// Finds the route for a method and a path. Pure.
 struct Router: Sendable {
     enum Result {
         case route(Route, PathValues)
         case notFound
         case unknownPlatform(String)
-        /// The path is there, but not for this method.
+        /// The path exists, but not for this method.
         case wrongMethod(among: [Route])
     }
 
@@ -39,7 +39,7 @@ struct Router: Sendable {
         return Set(methods + (methods.contains("GET") ? ["HEAD"] : []) + ["OPTIONS"]).sorted().joined(separator: ", ")
     }
 
-    /// All paths, by the number of their segments: few are left to be compared.
+    /// All paths, by the number of their segments, so that few have to be compared.
     private let paths: [[Path]]
 
     init(_ routes: [Route]) {

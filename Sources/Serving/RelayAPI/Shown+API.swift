@@ -32,7 +32,7 @@ extension Shown {
         }
     }
 
-    /// The parameters of a query that an act may have.
+    /// The query parameters in which an act may carry its facts.
     static func parameters(_ act: ActKind) -> [String] { act.facts.map(\.rawValue) }
 
     private static func value(_ fact: Fact, _ value: JSONValue, refuse: (String) -> Void) -> Value? {
@@ -82,7 +82,7 @@ extension Shown {
 }
 
 extension Doubt {
-    /// In the form in which `confirm` takes it.
+    /// A doubt in the form in which `confirm` takes it.
     static let shape = Shape<Doubt>(
         "Doubt", "A doubt about a bump that may be meant all the same.",
         [

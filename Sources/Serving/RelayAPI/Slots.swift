@@ -14,8 +14,8 @@ package final class Slots: Sendable {
 
     /// - Parameters:
     ///   - each: for one key. Default `limit`.
-    ///   - leavesRoom: whether a key gets no more than are left for other keys. Then a key that comes later still gets some,
-    ///     however few keys take all that they can get: half of what is left.
+    ///   - leavesRoom: whether a key gets no more slots than are left for other keys. Then a key that comes later still
+    ///     gets some, whatever the earlier keys take: up to half of the free slots.
     init(limit: Int, each: Int? = nil, leavesRoom: Bool = false) {
         self.limit = limit
         self.each = each ?? limit
@@ -25,7 +25,7 @@ package final class Slots: Sendable {
     /// nil when all are taken, or all that `key` may have.
     package func take(for key: String = "") -> Slot? { take(for: [key]) }
 
-    /// nil when all are taken, or all that one of `keys` may have: it counts for each of them.
+    /// nil when all are taken, or all that one of `keys` may have: the slot counts for each of them.
     package func take(for keys: [String]) -> Slot? {
         let isFree = taken.withLock { taken in
             let left = limit - taken.all
@@ -38,7 +38,7 @@ package final class Slots: Sendable {
         return isFree ? Slot(self, keys) : nil
     }
 
-    /// - Throws: a 503 with `busy` and the time to come again, where `take` returns nil.
+    /// - Throws: a 503 with `busy` and the time to wait before a retry, where `take` returns nil.
     package func take(for key: String, busy: @autoclosure () -> String, retryAfter seconds: Int) throws -> Slot {
         try take(for: [key], busy: busy(), retryAfter: seconds)
     }

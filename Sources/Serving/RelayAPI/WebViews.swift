@@ -55,9 +55,9 @@ package enum WebOrigins: Sendable, Hashable {
 }
 
 extension API {
-    /// The methods that a path takes (RFC 9110, section 9.3.7), and whether another site's script may ask it.
+    /// Answers OPTIONS: the methods that a path takes (RFC 9110, section 9.3.7), and whether another site's script may call it.
     ///
-    /// - Parameter routes: those of the path; empty: the whole server is meant.
+    /// - Parameter routes: the routes of the path; empty: the whole server is meant.
     func options(of routes: [Route], _ head: RequestHead) -> Response {
         var response = Response.noContent
         response.headers.append(("Allow", Router.allowed(routes.isEmpty ? Route.all : routes)))

@@ -33,7 +33,7 @@ package struct PageAssets: Sendable {
 
     private static let folder = Mutex<String?>(nil)
 
-    /// Reads the files from a folder at each request from now on, for work on them.
+    /// Reads the files from a folder at each request from now on, for people who edit them.
     package static func serve(from path: String) { folder.withLock { $0 = path } }
 
     /// The files of the folder; the built-in ones where one of those cannot be read.

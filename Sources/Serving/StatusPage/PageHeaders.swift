@@ -3,8 +3,8 @@ import HTTPServer
 
 /// The header fields of every page.
 enum PageHeaders {
-    /// Browsers load only this server's files, run no inline code, frame no page, and send no form elsewhere (CSP 3; Trusted
-    /// Types, section 3).
+    /// Browsers load only this server's files, run no inline code, show the page in no frame, and send no form elsewhere
+    /// (CSP 3; Trusted Types, section 3).
     static let policy = [
         "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'", "connect-src 'self'",
         "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'",
@@ -29,7 +29,7 @@ enum PageHeaders {
             body: .bytes(bytes))
     }
 
-    /// RFC 9110, section 15.4.4: see another page, by GET.
+    /// A 303: the browser gets another page by GET (RFC 9110, section 15.4.4).
     static func redirect(to path: PagePath, more: [(name: String, value: String)] = []) -> Response {
         var response = response(303, [], more: more)
         response.headers.append(("Location", path.text))

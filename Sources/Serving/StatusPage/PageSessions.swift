@@ -6,7 +6,7 @@ import RelayAPI
 enum PageSessions {
     static func signIn(_ api: API, _ call: Call, _ fields: FormFields) throws -> Response {
         let view = View(api, call.head)
-        // Another site must not sign a person in as itself (OWASP, "Login CSRF").
+        // Another site must not sign a person in with a token of its own (OWASP, "Login CSRF").
         guard SessionCookie.isSameOrigin(call.head) else {
             throw ProblemDetails(403, view.say("Sign in on this server's own page."))
         }

@@ -35,7 +35,7 @@ extension CommandEntry {
         return .done
     }
 
-    /// The secret of the file that `--secret` names, or a new one, written where `--write-secret` names.
+    /// The secret of the file that `--secret` names, or a new one, written to the file that `--write-secret` names.
     private static func secret(_ arguments: ParsedArguments) throws -> WebhookSecret {
         switch (arguments.value("secret"), arguments.value("write-secret")) {
         case (let path?, nil):

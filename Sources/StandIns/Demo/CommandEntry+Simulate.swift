@@ -40,7 +40,7 @@ extension CommandEntry {
         return .done
     }
 
-    /// Writes the first line of a simulator or receiver.
+    /// Writes the first line of output of a simulator or receiver.
     static func sayReady(at url: String, port: UInt16, isJSON: Bool, _ console: Console) {
         let ready: JSONValue = ["listening": .string(url), "port": .integer(port)]
         console.writeLine(isJSON ? ready.text() : "listening on \(url)")

@@ -20,7 +20,7 @@ final class DaemonProcess: Sendable {
         let input = try PipeEnds()
         defer { close(input.reading) }
         do {
-            // Not in the folder that the demo was called from: it may be gone, and then nothing can be started there.
+            // Not started in the folder that the demo was called from: if that is gone, no process can start there.
             process = try ChildProcess(
                 Self.program(), ["serve", "--config", configuration, "--stop-at-eof"],
                 in: FileProbe.directory(of: configuration),
@@ -51,12 +51,12 @@ final class DaemonProcess: Sendable {
         process.wait()
     }
 
-    /// Sends SIGTERM and waits; SIGKILL after the time given. Returns whether it ended in order.
+    /// Sends SIGTERM and waits; sends SIGKILL after `limit`. Returns whether the daemon ended in order.
     func stop(within limit: Duration = .seconds(15)) async -> Bool {
         process.send(SIGTERM)
         let deadline = ContinuousClock.now + limit
         while process.isRunning, ContinuousClock.now < deadline {
-            // Also when the task is cancelled: a daemon must not outlive its demo.
+            // Waits even when the task is cancelled: a daemon must not outlive its demo.
             await Task { try? await Task.sleep(for: .milliseconds(20)) }.value
         }
         guard let end = process.end else {

@@ -14,7 +14,7 @@ struct DemoGround: Sendable {
     static let keyID = "DEMOKEY001"
 
     let directory: String
-    /// One for each relay.
+    /// One place for each relay.
     let places: [DemoRelays.Place]
     let key: ES256PrivateKey
     /// The webhook's secret, without "whsec_" and decoded.

@@ -57,7 +57,7 @@ struct DemoLedger: Sendable {
         var pushedInError = 0
         var leftOut = 0
 
-        /// The required result.
+        /// The required result: none of either.
         init() {}
 
         /// - Parameter others: devices of other platforms, which must not be pushed through this simulator.
@@ -130,7 +130,8 @@ struct DemoLedger: Sendable {
             add(
                 "answered INVALID_ARGUMENT (400)", simulator: refused("INVALID_ARGUMENT"),
                 expected: expectation.rejected, mayRepeat: isInterrupted)
-            // A token that is called invalid is unregistered where other tokens took the same push, and rejected otherwise.
+            // A token that FCM calls invalid counts as unregistered where other tokens took the same push, and as rejected
+            // otherwise.
             add(
                 "unregistered or rejected", relay: campaign.count(.unregistered) + campaign.count(.rejected),
                 simulator: refused("UNREGISTERED") + refused("INVALID_ARGUMENT"),

@@ -89,7 +89,7 @@ struct DemoPopulation: Sendable {
         return Device(token: token, telephone: telephone, version: version)
     }
 
-    /// A device of the other app: old enough to be pushed, if its app were meant.
+    /// A device of the other app: old enough to be pushed, if the campaign were for its app.
     func otherDevice(_ number: Int) -> Device {
         var device = device(number)
         var random = SplitMix64(seed: ~UInt64(number))

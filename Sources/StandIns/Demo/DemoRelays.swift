@@ -66,7 +66,7 @@ final class DemoRelays: Sendable {
         return areInOrder
     }
 
-    /// - Throws: `CommandFailure` where one ends, or is not ready within 20 s.
+    /// - Throws: `CommandFailure` where a daemon ends, or is not ready within 20 s.
     func waitUntilReady() async throws {
         let deadline = ContinuousClock.now + .seconds(20)
         for (number, place) in places.enumerated() {

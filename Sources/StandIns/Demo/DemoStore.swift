@@ -7,7 +7,7 @@ import WireFormat
 enum DemoStore: String, Sendable {
     case sqlite, postgres
 
-    /// A store that runs, with its part of the configuration.
+    /// A running store, with its part of the configuration.
     struct Open: Sendable {
         /// The configuration's `store`, for a relay of this name.
         let settings: @Sendable (_ node: String?) -> JSONValue

@@ -45,7 +45,7 @@ enum FCMAccount {
         }
     }
 
-    /// As far as this user may see.
+    /// Whether the file exists, as far as this user may see.
     private static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
     private static func tokenURL(_ file: [UInt8]) -> String? { (try? JSONReader.read(file))?["token_uri"]?.string }

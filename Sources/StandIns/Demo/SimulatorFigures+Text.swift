@@ -4,7 +4,7 @@ import Terminal
 import WireFormat
 
 extension SimulatorFigures {
-    /// For programs: one object.
+    /// The figures as one object, for programs.
     var json: JSONValue {
         let reasons = rejectedBy.sorted { $0.key < $1.key }.map { JSONMember(name: $0.key, value: .integer($0.value)) }
         return [
@@ -17,7 +17,7 @@ extension SimulatorFigures {
         ]
     }
 
-    /// For people: one line.
+    /// The figures as one line, for people.
     var text: String {
         var parts = ["\(Quantity.count(requests)) requests", "\(Quantity.count(accepted)) accepted"]
         parts += rejectedBy.sorted { $0.key < $1.key }.map { "\(Quantity.count($0.value)) \($0.key)" }

@@ -14,7 +14,7 @@ final class WebhookReceiver: RequestHandler {
     private let verifier: WebhookVerifier
     /// The number of first requests that are answered with 503, valid or not.
     private let refused: Int
-    /// The file with a line of JSON for each; -1: none.
+    /// The descriptor of the file that gets a line of JSON for each request; -1: none.
     private let record: Int32
     private let counts = Mutex(Counts())
 

@@ -3,14 +3,14 @@ import Glibc
 import Synchronization
 import Threading
 
-/// A program that ends when its input does: when this object is released, or the process is gone.
+/// A program that ends when its input does: when this object is released, or this process is gone.
 final class Lifeline: Sendable {
     private struct Ends {
         let input: CInt
         let output: CInt
         var hasEnded = false
 
-        /// The next line; "" at the end of the output, and once the program was ended.
+        /// The next line; "" at the end of the output, and once `end` was called.
         func line() throws(SystemError) -> String {
             guard !hasEnded else { return "" }
             var line: [UInt8] = []
@@ -40,10 +40,11 @@ final class Lifeline: Sendable {
             for end in [input.reading, input.writing] { close(end) }
             throw error
         }
-        // The program has its own copies of them now, or did not start.
+        // The program has its own copies of these two now, or did not start.
         defer { for end in [input.reading, output.writing] { close(end) } }
         do {
-            // A terminal's Ctrl-C must not reach it before this process has ended, and its user may have no access to our folder.
+            // Its own process group keeps a terminal's Ctrl-C from it. It runs in /tmp, because its user may have no access
+            // to our folder.
             process = try ChildProcess(
                 all[0], Array(all.dropFirst()), in: "/tmp",
                 ChildProcess.Streams(input: input.reading, output: output.writing))

@@ -4,8 +4,9 @@ import Threading
 
 /// A real server of PostgreSQL with a private cluster, in a folder of its own below /tmp, on a socket there.
 ///
-/// It belongs to a shell that waits for its input to end: so it stops, and its folder goes, however this process ends.
-/// PostgreSQL refuses to run as root: then it runs as `postgres`, a user that Debian's package makes.
+/// It belongs to a shell that waits for its input to end: so the server stops, and its folder is removed, however this
+/// process ends. PostgreSQL refuses to run as root: where this process is root, the server runs as `postgres`, a user that
+/// Debian's package makes.
 package final class PostgresServer: Sendable {
     /// Why there is no server.
     package struct Failure: Error, CustomStringConvertible {
@@ -36,7 +37,7 @@ package final class PostgresServer: Sendable {
 
     package static var isInstalled: Bool { binaries != nil }
 
-    /// The cluster's owner, who may do anything.
+    /// The cluster's owner, which has all rights.
     package static let superuser = "relay"
 
     /// The folder of its socket and its data.
@@ -45,12 +46,12 @@ package final class PostgresServer: Sendable {
     package let port: UInt16
     private let shell: Lifeline
 
-    /// Returns when the server accepts connections.
+    /// Starts a server, and returns when it accepts connections.
     ///
     /// - Parameters:
     ///   - port: the port on 127.0.0.1, beside the socket; nil: the socket alone.
     ///   - settings: lines of postgresql.conf; without any it is as durable as PostgreSQL is by default.
-    ///   - binaries: the folder with its programs; nil: there is none.
+    ///   - binaries: the folder with the server's programs; nil: there is none.
     /// - Throws: `Failure`.
     package init(
         port: UInt16? = nil, from origin: Origin = .new, settings: [String],
@@ -109,7 +110,7 @@ package final class PostgresServer: Sendable {
         }
     }
 
-    /// libpq's text for it: by its socket.
+    /// The connection string for libpq, by the server's socket.
     package func conninfo(database: String = "postgres", user: String = superuser) -> String {
         "host=\(folder) port=\(port) user=\(user) dbname=\(database)"
     }

@@ -9,7 +9,7 @@ struct FaultInjector {
         case refuse
         /// An answer that does not depend on the request's content.
         case reject(RejectionReason, retryAfter: Int?)
-        /// One of the script's shares.
+        /// A fault of the script's shares.
         case fault(RequestFault)
     }
 
@@ -28,7 +28,7 @@ struct FaultInjector {
     private let refusal: RejectionReason?
     private var requests = 0
     private(set) var judged = 0
-    /// The quota's present window: when it began, and the number of requests in it.
+    /// The quota's present window: when it began, in milliseconds since 1970, and the number of requests in it.
     private var quotaWindow: (start: Int64, requests: Int) = (.min, 0)
     private var goAwaysLeft: Int
     private var cutsLeft: Int
@@ -67,7 +67,8 @@ struct FaultInjector {
         return .judge
     }
 
-    /// Whether the request exceeds the quota; it does not count then: of the 4xx, 429 is the exception (PROTOCOLS 2.4).
+    /// Whether the request exceeds the quota. If so, the request does not count towards the quota: 429 is the only 4xx that
+    /// does not count (PROTOCOLS 2.4).
     private mutating func exceeds(_ quota: FaultScript.Quota, now: Int64) -> Bool {
         if quotaWindow.start == .min || now - quotaWindow.start >= Int64(quota.seconds ?? 60) * 1000 {
             quotaWindow = (now, 0)
@@ -77,13 +78,13 @@ struct FaultInjector {
         return false
     }
 
-    /// Seconds, for a refusal that is one of the shares.
+    /// The seconds of `retry-after` for a refusal by `shares` or `tokenReasons`; nil: none.
     func retryAfter(_ reason: RejectionReason) -> Int? {
         reason.status >= 500 || reason == .tooManyProviderTokenUpdates || reason == .fcmQuotaExceeded
             ? script.sharedRetryAfter : nil
     }
 
-    /// The effect of one of the shares on the connection.
+    /// The effect of a fault of the shares on the connection.
     mutating func aftermath(of fault: RequestFault, usualStreams: Int) -> Aftermath {
         switch fault {
         case .cut: return .cut(script.cutBy)
@@ -113,7 +114,7 @@ struct FaultInjector {
         return place >= 0 && place < fault.count ?? .max ? fault : nil
     }
 
-    /// The fault for a request that is right in itself, with the seconds of its `retry-after`.
+    /// The fault for a request that is valid, with the seconds of its `retry-after`; nil: none.
     mutating func tokenFault(hash: UInt64) -> (RejectionReason, retryAfter: Int?)? {
         switch script.fate(hash: hash, lists: lists) {
         case .healthy: return nil

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import WireFormat
 
-/// A script of faults and their times. The default is none at all. In JSON every field may be left out; an unknown field is an
+/// A script of faults and their times. The default has no faults. In JSON every field may be left out; an unknown field is an
 /// error, because a script with a typing error proves nothing.
 package struct FaultScript: Sendable, Hashable, Codable {
     /// Share of device tokens, 0 to 1, that are dead: 410 Unregistered with a timestamp, or 404 UNREGISTERED.
@@ -11,14 +11,14 @@ package struct FaultScript: Sendable, Hashable, Codable {
     /// Share of device tokens whose first `busyTries` pushes get 429 TooManyRequests, or QUOTA_EXCEEDED, the later ones 200.
     package var busyShare = 0.0
     package var busyTries = 2
-    /// Seconds, sent as `retry-after` with these; nil: none is sent.
+    /// The seconds of `retry-after` in these 429s; nil: none is sent.
     package var busyRetryAfter: Int?
     /// Device tokens that are dead, bad, busy or of another topic (with FCM: of another sender), whatever the shares are.
     package var deadTokens: Set<String> = []
     package var badTokens: Set<String> = []
     package var busyTokens: Set<String> = []
     package var otherTopicTokens: Set<String> = []
-    /// Device tokens, each with the reason that every push to it is refused for.
+    /// Device tokens, each with the reason for which every push to it is refused.
     package var tokenReasons: [String: RejectionReason] = [:]
     /// The timestamp of every 410, in milliseconds since 1970; nil: the moment of the answer.
     package var deadSince: Int64?
@@ -26,8 +26,8 @@ package struct FaultScript: Sendable, Hashable, Codable {
     package var deadWithoutTimestamp = false
     /// A run of refusals for one reason, whatever the requests hold.
     package var refusals: Refusals?
-    /// A key that its owner revokes while pushes come in: 403 InvalidProviderToken from then on. With FCM its assertions get no
-    /// more access tokens, but tokens that were given before stay good.
+    /// A key that its owner revokes while pushes come in: 403 InvalidProviderToken from then on. With FCM its assertions get
+    /// no more access tokens, but tokens that were given before stay valid.
     package var revokedKey: RevokedKey?
     /// After this many requests all access tokens given before are void: 401 UNAUTHENTICATED. nil: never.
     package var accessRevokedAfter: Int?
@@ -40,12 +40,12 @@ package struct FaultScript: Sendable, Hashable, Codable {
     /// Seconds by which the simulator's clock is ahead of this machine's when it judges provider and access tokens; below 0:
     /// behind.
     package var clockAhead: Int64 = 0
-    /// A run of 5xx.
+    /// A run of 5xx answers.
     package var serviceErrors: ServiceErrorBurst?
     /// After this many requests a connection gets a GOAWAY with JSON debug data; those requests are still answered, later ones
     /// are not looked at. nil: never.
     package var goAwayAfter: Int?
-    /// The number of connections that get one; nil: each.
+    /// The number of connections that get a GOAWAY; nil: every one.
     package var goAwayTimes: Int?
     package var goAwayReason = "Shutdown"
     /// After this many requests a connection is cut: requests that were taken but not answered stay unanswered.
@@ -57,16 +57,17 @@ package struct FaultScript: Sendable, Hashable, Codable {
     package var silentTimes: Int?
     /// After this many requests on a connection, a new SETTINGS_MAX_CONCURRENT_STREAMS.
     package var shrinkSettings: SettingsChange?
-    /// Every n-th request of all is refused with RST_STREAM REFUSED_STREAM and counts for nothing else.
+    /// Every n-th request of all connections is refused with RST_STREAM REFUSED_STREAM and counts for nothing else.
     package var refuseEvery: Int?
     /// Milliseconds from request to answer, on top of `SimulatorConfiguration.latency`.
     package var latencyMs = 0
-    /// The faults that a share of all requests gets, whatever their device token; a `FaultWitness` follows them.
+    /// Faults, each with the share of all requests, 0 to 1, that gets it, whatever the device token; a `FaultWitness` follows
+    /// them.
     package var shares: [RequestFault: Double] = [:]
-    /// The seed of the dice that mix the shares; not 0.
+    /// The seed of the random numbers that mix the shares; not 0.
     package var sharesSeed: UInt64 = 1
-    /// Seconds, sent as `retry-after` with the 5xx, TooManyProviderTokenUpdates and QUOTA_EXCEEDED among them; nil: none is
-    /// sent.
+    /// The seconds of `retry-after` where `shares` or `tokenReasons` refuse a push with a 5xx, TooManyProviderTokenUpdates or
+    /// QUOTA_EXCEEDED; nil: none is sent.
     package var sharedRetryAfter: Int?
     /// The milliseconds that `delay` adds to an answer's time.
     package var delayMs = 500
@@ -80,16 +81,16 @@ package struct FaultScript: Sendable, Hashable, Codable {
         /// close(2), which sends RST where the client's bytes have not all been read, else FIN; answers that were about to be
         /// written are dropped.
         case close
-        /// RST, however much was read.
+        /// RST, even if all of the client's bytes have been read.
         case reset
-        /// FIN behind the answers to requests that were taken.
+        /// FIN after the answers to requests that were taken.
         case end
     }
 
     package struct ServiceErrorBurst: Sendable, Hashable, Codable {
-        /// Requests of all connections before it begins.
+        /// The number of requests, on all connections, before the run begins.
         package var afterN: Int
-        /// Requests it lasts.
+        /// The number of requests in the run.
         package var count: Int
         /// 500 or 503.
         package var status = 503
@@ -98,11 +99,11 @@ package struct FaultScript: Sendable, Hashable, Codable {
     }
 
     package struct Refusals: Sendable, Hashable, Codable {
-        /// Requests of all connections before it begins.
+        /// The number of requests, on all connections, before the run begins.
         package var afterN = 0
-        /// Requests it lasts.
+        /// The number of requests in the run.
         package var count = Int.max
-        /// The service's word for it, such as "Forbidden".
+        /// The service's own word for the reason, such as "Forbidden".
         package var reason: String
         /// Seconds, sent as `retry-after`.
         package var retryAfter: Int?
@@ -110,26 +111,26 @@ package struct FaultScript: Sendable, Hashable, Codable {
 
     package struct RevokedKey: Sendable, Hashable, Codable {
         package var keyID: String
-        /// Requests of all connections before it is revoked.
+        /// The number of requests, on all connections, before the key is revoked.
         package var afterN: Int
     }
 
     package struct TokenEndpointFault: Sendable, Hashable, Codable {
-        /// Requests for a token before it begins; nil: none.
+        /// The number of requests for a token before the fault begins; nil: none.
         package var afterN: Int?
-        /// Requests it lasts; nil: for ever.
+        /// The number of requests that get the fault; nil: all later ones.
         package var count: Int?
         /// 400 to 599; nil: no answer ever comes.
         package var status: Int?
-        /// As RFC 6749, 5.2 has it, such as "invalid_grant"; nil: the answer is no JSON.
+        /// The error code (RFC 6749, 5.2), such as "invalid_grant"; nil: the answer is not JSON.
         package var error: String?
         package var description: String?
     }
 
     package struct Quota: Sendable, Hashable, Codable {
         package var requests: Int
-        /// Seconds of the window that they are counted in; it begins with a request, and the quota is full again after it. nil: a
-        /// minute.
+        /// The seconds of the window in which requests are counted. It begins with a request; after it the quota is full
+        /// again. nil: a minute.
         package var seconds: Int?
         /// Seconds, sent as `retry-after`.
         package var retryAfter: Int?
@@ -194,7 +195,7 @@ extension FaultScript {
 
 /// 64 bits of a token or an id: FNV-1a, then the finaliser of MurmurHash3 so that the high bits are good too.
 package enum ShortHash {
-    /// Letter case does not matter: APNs' tokens are hex, and no two of FCM's differ in nothing else.
+    /// Letter case does not matter: APNs' tokens are hex, and two of FCM's that differ in case alone do not occur.
     package static func ofToken(_ hex: some Collection<UInt8>) -> UInt64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in hex {
@@ -221,7 +222,7 @@ extension FaultScript {
             FaultScript.self, .object(given), usual: Dictionary(values) { first, _ in first })
     }
 
-    /// The first fault of the script itself, as field and reason; nil if the script fits this service.
+    /// The first mistake in the script, as field and reason; nil if the script fits this service.
     package func problem(for service: SimulatedService.Name = .apns) -> (field: String, reason: String)? {
         if let problem = problemOfRange { return problem }
         if deadShare + badShare + busyShare > 1 {

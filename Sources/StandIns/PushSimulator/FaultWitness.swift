@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Is notified on the simulator's thread of the pushes that a script's `shares` hit, and of those accepted. Pushes are known by
-/// `ShortHash`, times are in milliseconds.
+/// Receives, on the simulator's thread, the pushes that a script's `shares` hit, and those that are accepted. Pushes are
+/// identified by `ShortHash`; times are in milliseconds since 1970.
 package protocol FaultWitness: Sendable {
     /// - Parameters:
-    ///   - pushes: those that it hit, with whether each was accepted and its answer is now lost.
-    ///   - doubts: accepted ones that it may have hit.
+    ///   - pushes: the pushes that the fault hit, each with whether it was accepted and its answer is now lost.
+    ///   - doubts: accepted pushes that the fault may have hit.
     func happened(
         _ fault: RequestFault, to pushes: [(id: UInt64, losesAnswer: Bool)], doubts: [UInt64], at now: Int64)
     func accepted(_ id: UInt64, at now: Int64)

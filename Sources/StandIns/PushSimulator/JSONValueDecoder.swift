@@ -4,7 +4,7 @@ import WireFormat
 /// Decodes a `Decodable` type from a JSON value. Errors have the words of Foundation's `JSONDecoder`, without Foundation.
 struct JSONValueDecoder: Decoder {
     let value: JSONValue
-    /// The defaults, by name, for members that the value, an object, does not have. Not for objects within it.
+    /// The defaults, by name, for members that the value, an object, lacks. They do not apply to objects within it.
     var usual: [String: Any] = [:]
     var codingPath: [any CodingKey] = []
     var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -35,7 +35,7 @@ struct JSONValueDecoder: Decoder {
 
     // MARK: Errors
 
-    /// - Parameter none: the kind of value that null is not.
+    /// - Parameter none: the kind of value that the error for null names; nil: null gets the error of any other wrong type.
     private func misfit(_ type: Any.Type, none: String? = nil) -> DecodingError {
         guard value != .null || none == nil else {
             let words = "Cannot get \(none ?? "") -- found null value instead"
@@ -56,7 +56,7 @@ struct JSONValueDecoder: Decoder {
         }
     }
 
-    /// A number that its type cannot hold.
+    /// The error for a number that its type cannot hold.
     private var unfit: DecodingError {
         .dataCorrupted(DecodingError.Context(codingPath: [], debugDescription: "The given data was not valid JSON."))
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 
-/// One client that uses HTTP/1.1 (RFC 9112), as Google's own libraries do: one request after the other on a connection that stays
-/// open. Each is judged as one of HTTP/2 is.
+/// One client that uses HTTP/1.1 (RFC 9112), as Google's own libraries do: one request after another on a connection that
+/// stays open. Each is judged as a request of HTTP/2 is.
 final class PlainSession: SimulatorSession {
     private static let rules = RequestRules(
         target: 8192, head: 16_384, handed: ["authorization", "content-type"])
@@ -12,7 +12,7 @@ final class PlainSession: SimulatorSession {
     private let delaysAnswers: Bool
     private var reader = RequestReader(rules)
     private var input: [UInt8] = []
-    /// The part of the input that was not read yet.
+    /// The part of the input that has not been read yet.
     private var rest = 0..<0
     private var credential = ConnectionCredential()
     private let slot = StreamSlot(index: 0)
@@ -21,14 +21,14 @@ final class PlainSession: SimulatorSession {
     private var keepsAlive = true
     private var output: [UInt8] = []
     private var delayed: [DelayedAnswer] = []
-    /// A request was judged, and nothing of its answer was written.
+    /// Whether a request was judged and its answer has not been written yet.
     private var isWaiting = false
-    /// Nothing more is read.
+    /// Whether nothing more is read.
     private var isClosing = false
-    /// The script has cut the connection, or made it silent.
+    /// Set once the script has cut the connection, or made it silent.
     private var end: SimulatorConnection.Need?
 
-    /// - Parameter number: the connection's.
+    /// - Parameter number: the connection's number.
     init(number: UInt64, judge: RequestJudge, delaysAnswers: Bool) {
         (self.number, self.judge, self.delaysAnswers) = (number, judge, delaysAnswers)
     }
@@ -53,7 +53,7 @@ final class PlainSession: SimulatorSession {
 
     var isOver: Bool { isClosing && !isWaiting }
 
-    /// A request that came behind one whose answer waits is read once that answer has gone.
+    /// Reads requests until the answer to one has to wait: the next request is read after that answer was written.
     private func read() {
         while !isWaiting, !isClosing, end == nil {
             switch reader.next(input, &rest) {
@@ -90,7 +90,7 @@ final class PlainSession: SimulatorSession {
 
     private func requestEnded() {
         guard let answer = judge.answer(to: slot, credential: &credential, connection: number) else {
-            // HTTP/1.1 has no equivalent of REFUSED_STREAM, which promises that the request was not looked at.
+            // HTTP/1.1 has no equivalent of REFUSED_STREAM, which promises that the request was not processed.
             end = .close
             return
         }
@@ -110,7 +110,7 @@ final class PlainSession: SimulatorSession {
             if delaysAnswers || isLate { delayed.append(DelayedAnswer(stream: requests, isLate: isLate)) }
         }
         if answer.isPush { follow(answer) }
-        // Written last, so that the answer ends the connection if the script does.
+        // Written last, so that the answer announces the end of the connection if the script demands it.
         if isWaiting, end == nil, delayed.isEmpty, answer.fault != .noAnswer { writeAnswer() }
     }
 
@@ -160,7 +160,8 @@ final class PlainSession: SimulatorSession {
     }
 
     private func write(status: UInt16, _ fields: [(StaticString, [UInt8])], _ body: [UInt8]) {
-        // "the reason phrase … MUST" be there only as a space before it (RFC 9112, section 4).
+        // A server "MUST send the space" before the reason phrase "even when the reason-phrase is absent" (RFC 9112, section
+        // 4).
         output += "HTTP/1.1 \(status) \r\n".utf8
         for (name, value) in fields { output += "\(name): ".utf8 + value + "\r\n".utf8 }
         if isClosing { output += "connection: close\r\n".utf8 }

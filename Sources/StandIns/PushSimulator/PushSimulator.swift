@@ -27,9 +27,9 @@ import Threading
 package final class PushSimulator: Sendable {
     /// The port it listens on, known before `start`.
     package let port: UInt16
-    /// The authority to trust, in PEM; nil if the certificate came from files.
+    /// The authority to trust, in PEM; nil unless the certificate was generated.
     package let trustedCertificate: [UInt8]?
-    /// The path that it was written to; nil if it was not written.
+    /// The path that the authority was written to; nil if it was not written.
     package let trustedCertificatePath: String?
     private let service: SimulatedService
     private let address: String
@@ -81,7 +81,8 @@ package final class PushSimulator: Sendable {
         }
     }
 
-    /// Plays another script from now on, counted from 0; the latency stays. Must be called while the simulator runs.
+    /// Plays another script from now on, counted from 0. Its `latencyMs` and `delayMs` have no effect: those of the first
+    /// script stay. Must be called while the simulator runs.
     package func play(_ faults: FaultScript) throws {
         if let (field, reason) = faults.problem(for: service.name) {
             throw SimulatorError("fault script: \(field) \(reason)")
@@ -89,7 +90,8 @@ package final class PushSimulator: Sendable {
         ledger.play(faults)
     }
 
-    /// Closes all connections and the port, and waits for the thread. May be called twice. It cannot be started again.
+    /// Closes all connections and the port, and waits for the thread. May be called twice. The simulator cannot be started
+    /// again.
     package func stop() {
         let thread = state.withLock { state in
             state.loop = nil
@@ -104,13 +106,13 @@ package final class PushSimulator: Sendable {
     /// The figures so far; complete for every answer that a client has read.
     package var figures: SimulatorFigures { ledger.figures }
 
-    /// Blocks until it has seen `requests` requests in all; false when `deadline` passes before that.
+    /// Blocks until the simulator has seen `requests` requests in all; false when `deadline` passes before that.
     package func wait(forRequests requests: Int, deadline: Duration) -> Bool {
         ledger.wait(deadline: deadline) { $0.requests >= requests }
     }
 
-    /// Blocks until its figures meet `condition`, which is asked on its own thread and must be quick; false when `deadline`
-    /// passes before that.
+    /// Blocks until the figures meet `condition`, which is called here and on the simulator's thread, under a lock, and must
+    /// be quick; false when `deadline` passes before that.
     package func wait(deadline: Duration, until condition: @escaping @Sendable (SimulatorFigures) -> Bool) -> Bool {
         ledger.wait(deadline: deadline, until: condition)
     }
@@ -124,7 +126,7 @@ package final class PushSimulator: Sendable {
         return project.keyFile(tokenURL: FCMProject.tokenURL(host: FCMProject.host(address), port: port))
     }
 
-    /// Why the record could not be written, if it could not.
+    /// The reason why the record could not be written; nil if it could.
     package var failure: String? { ledger.failure }
 }
 

@@ -39,9 +39,9 @@ package enum RejectionReason: String, CaseIterable, Codable, Sendable, Hashable 
     case serviceUnavailable = "ServiceUnavailable"
     case shutdown = "Shutdown"
     case fcmUnregistered = "UNREGISTERED"
-    /// Not a token of FCM's: with the detail FcmError.
+    /// The token is not one of FCM's: INVALID_ARGUMENT with the detail FcmError.
     case fcmInvalidToken = "INVALID_ARGUMENT"
-    /// The request is wrong: INVALID_ARGUMENT with the detail BadRequest, and without FcmError.
+    /// The request is malformed: INVALID_ARGUMENT with the detail BadRequest, and without FcmError.
     case fcmBadRequest = "BadRequest"
     case fcmSenderMismatch = "SENDER_ID_MISMATCH"
     /// The account has no right to send in this project.
@@ -56,9 +56,9 @@ package enum RejectionReason: String, CaseIterable, Codable, Sendable, Hashable 
     case fcmQuotaExceeded = "QUOTA_EXCEEDED"
     case fcmInternal = "INTERNAL"
     case fcmUnavailable = "UNAVAILABLE"
-    /// Google's page for an address that it does not have; no JSON.
+    /// Google's page for a URL that does not exist; not JSON.
     case fcmNoSuchPage = "NotFoundPage"
-    /// Google's page for a front that does not reach its back; no JSON.
+    /// Google's page for a front end that does not reach its back end; not JSON.
     case fcmBadGateway = "BadGatewayPage"
 
     /// The service that uses it.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The faults that a script's `shares` can give to a request, whatever its device token. In JSON each has its name, which is the
-/// service's own word for a refusal.
+/// The faults that a script's `shares` can give to a request, whatever its device token. In JSON each is its case's name, or
+/// for a refusal the service's own word.
 package enum RequestFault: Sendable, Hashable {
     /// The answer is this refusal.
     case rejection(RejectionReason)
-    /// RST_STREAM REFUSED_STREAM: it was not looked at.
+    /// RST_STREAM REFUSED_STREAM: the request was not looked at.
     case refusedStream
     /// Accepted, but RST_STREAM INTERNAL_ERROR comes instead of the answer.
     case reset
@@ -47,14 +47,15 @@ extension RequestFault: RawRepresentable, Codable, CodingKeyRepresentable {
     }
 }
 
-/// Deals out the faults of a script's shares: each comes about every 1/share requests, half a period sooner or later by dice with
-/// a seed. So even a rare fault comes as often as it should, and the faults meet in every order. Pure.
+/// Deals out the faults of a script's shares: each comes about every 1/share requests, up to half a period sooner or later by
+/// random numbers with a seed. So even a rare fault comes as often as it should, and the faults follow each other in every
+/// order. Pure.
 struct FaultMix {
     private struct Entry {
         var fault: RequestFault
-        /// Requests from one to the next, on average.
+        /// The average number of requests from one occurrence to the next.
         var period: Double
-        /// Where the present period began, and when the fault is due in it.
+        /// The request at which the present period began, and the one at which the fault is due in it.
         var start: Double
         var due: Double
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The header fields the simulator looks at.
+/// The header fields that the simulator looks at.
 package enum KnownHeader: Int, CaseIterable, Sendable {
     case method, path, authorization, topic, pushType, id, expiration, priority, collapseID, contentType
 
@@ -20,14 +20,14 @@ package enum KnownHeader: Int, CaseIterable, Sendable {
     }
 }
 
-/// The values of one request's known header fields, in one arena that is used again for the next request.
+/// The values of one request's known header fields, in one arena that is reused for the next request.
 package struct RequestHeaders: Sendable {
     private var arena: [UInt8] = []
     /// Start and end in `arena`, two for each known header; -1 where the header was not sent.
     private var ends: [Int32] = Array(repeating: -1, count: 2 * KnownHeader.allCases.count)
-    /// No known header was sent.
+    /// Whether no known header was sent.
     private(set) var isEmpty = true
-    /// A known header was sent twice.
+    /// Whether a known header was sent twice.
     package private(set) var hasDuplicate = false
 
     package init() {}

@@ -12,16 +12,16 @@ struct PushAnswer {
     var timestamp: Int64?
     /// Seconds.
     var retryAfter: Int?
-    /// One of the script's shares, where it did not decide the answer itself.
+    /// The fault of the script's shares that hit the request; nil where none did, or where the fault is the answer itself.
     var fault: RequestFault?
-    /// Whether it answers a push; no figure of pushes counts the others.
+    /// Whether it answers a push; other answers do not count in the figures of pushes.
     var isPush = true
-    /// Its body is a page for people.
+    /// Whether its body is a page for people.
     var isPage = false
 }
 
-/// Takes the requests of all connections, in the order they end: judges them, counts them, keeps the record. Belongs to
-/// the loop's thread.
+/// Takes the requests of all connections, in the order in which they end: judges them, counts them, keeps the record. Belongs
+/// to the loop's thread.
 package final class RequestJudge {
     /// Milliseconds since 1970, set by the loop each time it wakes.
     var now: Int64 = 0
@@ -45,7 +45,7 @@ package final class RequestJudge {
     /// Nil without shares: it costs a little for each push.
     private let witness: (any FaultWitness)?
 
-    /// - Parameter port: the port at which clients reach it.
+    /// - Parameter port: the port at which clients reach the simulator.
     init(_ configuration: SimulatorConfiguration, port: UInt16, ledger: SimulatorLedger) throws {
         maximumStreams = configuration.maximumStreams
         goAwayReason = configuration.faults.goAwayReason
@@ -157,7 +157,7 @@ package final class RequestJudge {
 
     var hasWitness: Bool { witness != nil }
 
-    /// Notes one of the script's shares, with the pushes that it hits, those of `slots`, and those that it may have hit.
+    /// Notes a fault of the script's shares: it hits the pushes of `slots`, and may have hit those of `doubts`.
     func note(_ fault: RequestFault, slots: [StreamSlot], doubts: [UInt64] = []) {
         witness?.happened(
             fault, to: slots.map { ($0.idHash, $0.isJudged && $0.answer.reason == nil) }, doubts: doubts, at: now)
@@ -214,7 +214,7 @@ struct PushRecord: ~Copyable {
 
     /// - Parameters:
     ///   - now: milliseconds since 1970.
-    ///   - own: the service's own members.
+    ///   - own: writes the service's own members.
     mutating func add(payload: [UInt8], connection: UInt64, now: Int64, _ own: (inout JSONWriter) -> Void) {
         lines.object { line in
             line.member("at", Timestamp(milliseconds: now))
@@ -228,7 +228,7 @@ struct PushRecord: ~Copyable {
         lines.newLine()
     }
 
-    /// Writes the lines that have gathered. Returns nil, or why they could not be written: they are dropped then.
+    /// Writes the lines that have gathered. Returns nil, or the reason why they could not be written; they are dropped then.
     mutating func flush() -> String? {
         guard !lines.bytes.isEmpty else { return nil }
         let worked = WholeFile.append(lines.bytes, to: file.number)

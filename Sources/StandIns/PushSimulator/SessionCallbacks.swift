@@ -15,15 +15,15 @@ final class SessionCallbacks {
         else { throw SimulatorError("HTTP/2 cannot be set up: out of memory") }
         unsafe pointer = table
         unsafe options = option
-        // A client may give up on as many streams as it likes (libcurl 7.88 resets every one, PROTOCOLS 6.6): without
-        // this, Debian's nghttp2 ends the connection after a thousand.
+        // A client may give up on as many streams as it likes (libcurl 7.88 resets every stream, PROTOCOLS 6.6): without this
+        // option, Debian's nghttp2 ends the connection after a thousand.
         unsafe nghttp2_option_set_stream_reset_rate_limit(option, 1_000_000_000, 1_000_000_000)
         unsafe nghttp2_option_set_no_closed_streams(option, 1)
 
         unsafe nghttp2_session_callbacks_set_on_begin_headers_callback(table) { _, frame, owner in
             if let frame = unsafe frame, unsafe frame.pointee.hd.type == UInt8(NGHTTP2_HEADERS.rawValue) {
                 let stream = unsafe frame.pointee.hd.stream_id
-                // All others on a client's stream are trailers.
+                // All other HEADERS frames on a client's stream are trailers.
                 let isRequest = unsafe frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST
                 unsafe SessionCallbacks.with(owner) { isRequest ? $0.streamBegan(stream) : $0.trailersBegan() }
             }
@@ -62,8 +62,8 @@ final class SessionCallbacks {
         unsafe nghttp2_option_del(options)
     }
 
-    /// nghttp2's session is deleted in its owner's `deinit`, so the owner lives as long as any callback: no callback needs to
-    /// retain it, some twenty times for each request.
+    /// nghttp2's session is deleted in its owner's `deinit`, so the owner lives as long as any callback. So no callback
+    /// retains it, which would happen some twenty times for each request.
     @inline(__always)
     private static func with<Result>(
         _ owner: UnsafeMutableRawPointer?, _ body: (StrictSession) -> Result

@@ -6,8 +6,8 @@ import Synchronization
 import Threading
 import WireFormat
 
-/// A stand-in for APNs or FCM in a test's own process: it listens on a free port of 127.0.0.1 until `stop`, judges requests as
-/// the real service does, and keeps the pushes that it accepted. For Swift packages outside this one; any thread.
+/// A stand-in for APNs or FCM in a test's own process: it listens on a free port of 127.0.0.1 until `stop`, judges requests
+/// as the real service does, and keeps the pushes that it accepted. For Swift packages outside this one. Any thread.
 ///
 ///     let apns = try SimulatedPushService.apns(topics: ["com.example.app"], teamID: "ABCDE12345", keyID: "FGHIJ67890")
 ///     defer { apns.stop() }
@@ -19,15 +19,15 @@ public final class SimulatedPushService: Sendable {
     public struct Push: Hashable, Sendable {
         /// The device token.
         public var token: String
-        /// The payload as it came, JSON.
+        /// The payload as it came: JSON.
         public var payload: String
         /// `apns-id`, or FCM's `pushId` where the data has one; nil where there is none.
         public var id: String?
     }
 
-    /// Such as "https://127.0.0.1:43127".
+    /// The address of the service, such as "https://127.0.0.1:43127".
     public let url: String
-    /// The certificate to trust, PEM.
+    /// The certificate to trust, in PEM.
     public let authority: String
     /// A secret made for this service: the text of a `.p8` file, or of a service account's JSON file.
     public let credential: String
@@ -61,7 +61,7 @@ public final class SimulatedPushService: Sendable {
     /// - Parameters:
     ///   - topics: the bundle ids that may be pushed to.
     ///   - teamID: the team that provider tokens must name.
-    ///   - keyID: the key that they must name.
+    ///   - keyID: the id of the key that provider tokens must name.
     /// - Throws: where the system gives no port, no thread or no file.
     public static func apns(topics: Set<String>, teamID: String, keyID: String) throws -> SimulatedPushService {
         let key = try ES256PrivateKey.generate()
@@ -86,7 +86,7 @@ public final class SimulatedPushService: Sendable {
 
     /// Blocks until `count` pushes were accepted in all.
     ///
-    /// - Returns: false where that takes longer.
+    /// - Returns: false where that takes longer than `seconds`.
     public func waitForPushes(_ count: Int, seconds: Int) -> Bool {
         simulator.wait(deadline: .seconds(seconds)) { $0.accepted >= count }
     }

@@ -2,7 +2,7 @@
 package import Signing
 import WireFormat
 
-/// The push service that a simulator stands in for, with all that it knows of its customer.
+/// The push service that a simulator stands in for, with all that the service knows of its customer.
 package enum SimulatedService: Sendable {
     case apns(APNsTeam)
     case fcm(FCMProject)
@@ -12,8 +12,8 @@ package enum SimulatedService: Sendable {
         case fcm = "FCM"
     }
 
-    /// Whether HTTP/1.1 is as good as HTTP/2. "APNs requires the use of HTTP/2" (Apple); Google's own libraries use HTTP/1.1 for
-    /// FCM and its token endpoint.
+    /// Whether clients may use HTTP/1.1 instead of HTTP/2. "APNs requires the use of HTTP/2" (Apple); Google's own libraries
+    /// use HTTP/1.1 for FCM and its token endpoint.
     var takesHTTP1: Bool { name == .fcm }
 
     package var name: Name {
@@ -24,7 +24,7 @@ package enum SimulatedService: Sendable {
     }
 }
 
-/// A team of Apple's developers that may push.
+/// An Apple developer team that may push.
 package struct APNsTeam: Sendable {
     /// The bundle ids it may push to.
     package var topics: Set<String>
@@ -32,7 +32,7 @@ package struct APNsTeam: Sendable {
     package var teamID: String
     /// `kid` to public key.
     package var keys: [String: ES256PublicKey]
-    /// The environment of Apple's that it stands for, where certificates are judged. Default nil: both.
+    /// Apple's environment for which the client's certificate must be valid. Default nil: any.
     package var world: APNsWorld?
 
     package init(topics: Set<String>, teamID: String, keys: [String: ES256PublicKey]) {
@@ -42,10 +42,10 @@ package struct APNsTeam: Sendable {
     }
 }
 
-/// The rules by which one push service judges and answers requests: the part of its simulator that is its own. A request is
-/// begun, judged and answered before the next one is begun. Belongs to the loop's thread.
+/// The rules by which one push service judges and answers requests: the only part of a simulator that differs from service to
+/// service. A request is begun, judged and answered before the next one is begun. Belongs to the loop's thread.
 protocol ServiceRules: AnyObject {
-    /// Streams of a connection that has not shown a credential yet; nil: as many as any.
+    /// The most streams of a connection that has not shown a credential yet; nil: as many as any other connection has.
     var firstStreams: Int? { get }
     /// The number of different credentials that were good.
     var credentials: Int { get }
@@ -68,7 +68,7 @@ protocol ServiceRules: AnyObject {
     func record(_ slot: StreamSlot, into line: inout JSONWriter)
     /// The debug data of a GOAWAY.
     func goAwayText(_ reason: String) -> [UInt8]
-    /// Another script begins.
+    /// Called when another script begins.
     func scriptChanged()
 }
 

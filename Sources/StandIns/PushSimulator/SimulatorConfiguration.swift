@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Signing
 
-/// How a simulator is set up. Everything but the service has a default.
+/// The settings of a simulator. Everything but the service has a default.
 package struct SimulatorConfiguration: Sendable {
     /// The IPv4 or IPv6 address to listen on. Default 127.0.0.1.
     package var address = "127.0.0.1"
-    /// 0, the default, asks the system for a free one: see `PushSimulator.port`.
+    /// The port to listen on. 0, the default, asks the system for a free one: see `PushSimulator.port`.
     package var port: UInt16 = 0
-    /// Default: made anew, for clients of the same process.
+    /// Default: generated anew, for clients in the same process.
     package var certificate = SimulatorCertificate.generated(directory: nil)
     /// The push service that it stands in for.
     package var service: SimulatedService
@@ -17,16 +17,17 @@ package struct SimulatorConfiguration: Sendable {
     package var faults = FaultScript()
     /// A file to which every accepted push is appended as a line of JSON; nil: none.
     package var recordPath: String?
-    /// From request to answer. Default 0.
+    /// The time from request to answer. Default 0.
     package var latency: Duration = .zero
-    /// Streams of a connection, with APNs once it has shown a valid provider token. Default: APNs 1000 (PROTOCOLS 1.7), FCM
-    /// 100 (PROTOCOLS 2.1).
+    /// The most streams of a connection, with APNs once it has shown a valid provider token. Default: APNs 1000 (PROTOCOLS
+    /// 1.7), FCM 100 (PROTOCOLS 2.1).
     package var maximumStreams: Int
-    /// Another HTTP/2 session than the strict one: that of a benchmark.
+    /// Makes an HTTP/2 session other than the strict one, for a benchmark; nil: the strict one.
     package var session: (@Sendable (RequestJudge) -> any SimulatorSession)?
     /// The witness of the requests that the script's `shares` hit. Default nil: none, which costs less.
     package var witness: (any FaultWitness)?
-    /// Keeps a count per device token and per push id, in 8-byte hashes (about 80 bytes a push). Default true.
+    /// Whether to keep a count of pushes per device token, and the set of push ids, as 8-byte hashes (about 80 bytes a push).
+    /// Default true.
     package var keepsAccepted = true
 
     package init(_ service: SimulatedService) {
@@ -45,14 +46,14 @@ package struct SimulatorConfiguration: Sendable {
     }
 }
 
-/// Where the simulator's TLS certificate comes from.
+/// The source of the simulator's TLS certificate.
 package enum SimulatorCertificate: Sendable {
     /// PEM files: the chain, leaf first, and its key.
     case files(chain: String, key: String)
     /// PEM texts.
     case issued(IssuedCertificate)
-    /// A new authority and a leaf for localhost and the loopback addresses. With a directory, the authority's
-    /// certificate is written into it as `push-simulator-ca.pem`, for clients to trust.
+    /// A new authority and a leaf for localhost, the loopback addresses and the address that is listened on. With a
+    /// directory, the authority's certificate is written into it as `push-simulator-ca.pem`, for clients to trust.
     case generated(directory: String?)
 }
 

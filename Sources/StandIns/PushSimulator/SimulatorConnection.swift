@@ -6,15 +6,15 @@ package final class SimulatorConnection {
     /// The loop's next action.
     package enum Need: Equatable {
         case reading
-        /// Also watch for when the socket can be written.
+        /// Also wait until the socket can be written.
         case writing
-        /// Watch only for the client's leaving.
+        /// Wait only for the client to close the connection.
         case silence
-        /// All is sent: discard the client's further bytes, then close. Closing at once would make the kernel send a reset, and
-        /// that can overtake the GOAWAY.
+        /// All is sent: discard the client's further bytes, then close. Closing at once would make the kernel send a reset,
+        /// which can overtake the GOAWAY.
         case drain
         case close
-        /// With RST, however much was read.
+        /// Close with RST, even if all of the client's bytes have been read.
         case reset
     }
 
@@ -23,7 +23,7 @@ package final class SimulatorConnection {
     /// nil until the handshake has settled the protocol.
     private(set) var session: (any SimulatorSession)?
     private let makeSession: (_ speaksHTTP2: Bool) -> (any SimulatorSession)?
-    /// The epoll events it is registered for: the loop's note.
+    /// The epoll events for which the loop has registered the socket.
     var watched: UInt32 = 0
     private let tls: TLSConnection
     private let judge: RequestJudge
@@ -31,8 +31,8 @@ package final class SimulatorConnection {
     private var output: [UInt8] = []
     private var outputSent = 0
 
-    /// Records that are read before their answers are written, in one system call for some 150 pushes. Without the count, a fast
-    /// client would be read for ever and never answered.
+    /// The number of TLS records that are read before their answers are written, in one system call for some 150 pushes.
+    /// Without this limit, a fast client would never get an answer.
     private static let recordsAtOnce = 4
 
     /// Nil if there is no memory.
@@ -86,7 +86,7 @@ package final class SimulatorConnection {
         flush()
     }
 
-    /// The session, once there can be one.
+    /// The session; nil before the handshake is done, or where there is no memory.
     private func introduced() -> (any SimulatorSession)? {
         if session == nil, tls.isHandshakeDone {
             session = makeSession(tls.speaksHTTP2)

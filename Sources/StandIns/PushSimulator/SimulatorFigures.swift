@@ -14,15 +14,15 @@ package struct SimulatorFigures: Sendable, Equatable {
     package var duplicates = 0
     package var connectionsOpened = 0
     package var connectionsOpen = 0
-    /// Most streams open at once on one connection.
+    /// The most streams open at once on one connection.
     package var peakStreams = 0
     /// Requests refused by script with REFUSED_STREAM; not among `requests`.
     package var refused = 0
-    /// Provider tokens whose signature was good, each counted once; of Google's stand-in the access tokens that were given.
+    /// Provider tokens whose signature was good, each counted once; with FCM, access tokens that were given.
     package var providerTokens = 0
-    /// Dry runs that were right: `validate_only`. Among `requests`, not among `accepted`.
+    /// Valid dry runs (`validate_only`). Counted in `requests`, not in `accepted`.
     package var validated = 0
-    /// Requests for an access token, not among `requests`, and those of them that got none.
+    /// Requests for an access token, not counted in `requests`; `tokenRefusals` counts those that got no token.
     package var tokenRequests = 0
     package var tokenRefusals = 0
     package var goAways = 0
@@ -33,7 +33,8 @@ package struct SimulatorFigures: Sendable, Equatable {
     package var rejected: Int { rejectedBy.values.reduce(0, +) }
 }
 
-/// The pushes that were accepted, by 8-byte hash: two different tokens share one about once in 37 million millions.
+/// The pushes that were accepted, by 8-byte hash: the chance that any two of a million tokens share a hash is about 1 in 37
+/// million.
 package struct AcceptedPushes: Sendable {
     private var tokens: [UInt64: UInt32] = [:]
     private var ids: Set<UInt64> = []
@@ -44,7 +45,7 @@ package struct AcceptedPushes: Sendable {
     package var distinctTokens: Int { tokens.count }
     package var distinctIDs: Int { ids.count }
 
-    /// How often a push to `token` (hex) was accepted.
+    /// The number of accepted pushes to `token` (hex).
     package func count(ofToken token: String) -> Int {
         Int(tokens[ShortHash.ofToken(Array(token.utf8))] ?? 0)
     }

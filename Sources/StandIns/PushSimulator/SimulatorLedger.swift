@@ -6,7 +6,7 @@ import Threading
 /// The figures that the loop's thread publishes for any thread, and the commands to that thread.
 final class SimulatorLedger: Sendable {
     enum Command: Sendable {
-        /// From now on; `isPlayed` is called once the script is taken.
+        /// A script to play from now on; `isPlayed` is called once it has been taken.
         case play(FaultScript, isPlayed: @Sendable () -> Void)
         case stop
     }
@@ -76,7 +76,7 @@ final class SimulatorLedger: Sendable {
 }
 
 extension SimulatorLedger.State {
-    /// The figures with those that are kept apart.
+    /// The figures, with the counts that are kept apart from them.
     fileprivate var whole: SimulatorFigures {
         var figures = figures
         for (reason, count) in rejected { figures.rejectedBy[reason.rawValue] = count }

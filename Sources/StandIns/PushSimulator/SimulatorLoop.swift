@@ -14,18 +14,18 @@ final class SimulatorLoop {
     private let tls: ServerTLS
     private let callbacks: SessionCallbacks
     private let takesHTTP1: Bool
-    /// Makes another session than the built-in ones; nil: none does.
+    /// Makes a session other than the built-in ones; nil: the built-in ones serve.
     private let makeSession: (@Sendable (RequestJudge) -> any SimulatorSession)?
     private let judge: RequestJudge
     /// Nanoseconds.
     private let latency: UInt64
     private var connections: [UInt64: SimulatorConnection] = [:]
     private var draining: [(deadline: UInt64, connection: UInt64)] = []
-    /// When the listener is listened to again, by the monotonic clock; `.max` while it is.
+    /// The time, by the monotonic clock, at which connections are accepted again; `.max` while they are accepted.
     private var restsUntil = UInt64.max
     private var isStopped = false
     private var nextNumber = SimulatorLoop.firstConnection
-    /// Every answer of a queue waits equally long.
+    /// The two queues of waiting answers: within a queue every answer waits equally long.
     private var delayed = DelayedAnswers()
     private var late = DelayedAnswers()
     /// Nanoseconds that a late answer waits.
@@ -35,9 +35,9 @@ final class SimulatorLoop {
     private static let listenerTag: UInt64 = 0
     private static let wakeTag: UInt64 = 1
     private static let firstConnection: UInt64 = 2
-    /// Until the next try where the system has no descriptor or no memory for a connection.
+    /// The nanoseconds until the next try after the system had no descriptor or no memory for a connection.
     private static let rest: UInt64 = 100_000_000
-    /// How long a client may take to notice that its connection is over.
+    /// The nanoseconds that a client may take to notice that its connection is over.
     private static let drainTime: UInt64 = 5_000_000_000
 
     init(
@@ -67,7 +67,7 @@ final class SimulatorLoop {
         var event = unsafe epoll_event()
         unsafe event.events = events
         unsafe event.data.u64 = tag
-        // It can fail only for a descriptor that is not open, or for lack of kernel memory: the connection then hangs
+        // epoll_ctl can fail only for a descriptor that is not open, or for lack of kernel memory: the connection then hangs
         // until its client gives up.
         unsafe epoll_ctl(epoll.number, operation, descriptor, &event)
     }
@@ -97,7 +97,7 @@ final class SimulatorLoop {
         default:
             guard let connection = connections[tag] else { return }
             if draining.contains(where: { $0.connection == tag }) {
-                // Something, nothing or an error: only the last two end it.
+                // Bytes, the end of the stream or an error: only the last two end the connection.
                 let count = unsafe recv(connection.socket.number, buffer.baseAddress, buffer.count, 0)
                 if count == 0 || count < 0 && errno != EAGAIN && errno != EINTR { close(tag) }
                 return
@@ -109,7 +109,7 @@ final class SimulatorLoop {
                 schedule(connection)
             }
             if events & EPOLLOUT.rawValue != 0, need == .reading { need = connection.socketWritable() }
-            // Only a silent connection watches for the client's leave without reading.
+            // Only a silent connection waits for the client to close it without reading.
             if events & EPOLLRDHUP.rawValue != 0, events & EPOLLIN.rawValue == 0 { need = .close }
             meet(need, of: connection)
         }
@@ -188,7 +188,7 @@ final class SimulatorLoop {
         return StrictSession(number: number, judge: judge, delaysAnswers: latency > 0, callbacks: callbacks)
     }
 
-    /// A connection that could not be taken is announced again and again: without a rest this would spin.
+    /// epoll keeps reporting a connection that could not be accepted: without a rest this loop would spin.
     private func restListener() {
         restsUntil = Self.monotonic() + Self.rest
         watch(listener.number, Self.listenerTag, 0, EPOLL_CTL_MOD)
@@ -255,9 +255,9 @@ final class SimulatorLoop {
 /// An answer that waits for its time.
 package struct DelayedAnswer {
     package var stream: Int32
-    /// Its place in the strict session.
+    /// The index of its slot in the strict session.
     var slot = 0
-    /// It waits longer than the others.
+    /// Whether it waits for the script's `delayMs`, too.
     var isLate = false
 
     package init(stream: Int32, slot: Int = 0, isLate: Bool = false) {
@@ -270,7 +270,7 @@ package struct DelayedAnswer {
 /// Answers of all connections, in the order of their time.
 struct DelayedAnswers {
     struct Entry {
-        /// Nanoseconds of the monotonic clock; never before the one that was appended last.
+        /// Nanoseconds of the monotonic clock; never earlier than the time of the entry appended before.
         var due: UInt64
         var connection: UInt64
         var answer: DelayedAnswer
@@ -280,7 +280,7 @@ struct DelayedAnswers {
     /// The number of entries at the front that are done.
     private var done = 0
 
-    /// When the first is due; `.max` where none waits.
+    /// The time at which the first entry is due; `.max` where none waits.
     var next: UInt64 { done < entries.count ? entries[done].due : .max }
 
     mutating func append(_ entry: Entry) {

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One request and its answer. Used again by later streams, so that a push allocates nothing of ours.
+/// One request and its answer. Reused by later streams, so that a push allocates no memory here.
 @safe
 final class StreamSlot {
     let index: Int
     var stream: Int32 = 0
     var headers = RequestHeaders()
-    /// The kept part of the payload: a longer one cannot be right.
+    /// The first `mostPayload` bytes of the payload: a longer payload cannot be right.
     private(set) var payload: [UInt8] = []
     private(set) var payloadSize = 0
     var answer = PushAnswer()
-    /// The request has ended and its answer has not been handed over yet.
+    /// Whether the request has ended and its answer has not been handed to nghttp2 yet.
     var isWaiting = false
-    /// `answer` is the one to this request, whether or not it has gone out.
+    /// Whether this push has been judged: `answer` is its answer, whether or not it has been sent.
     var isJudged = false
     /// The answer's body, and how much of it went out.
     var body: [UInt8] = []
     private var bodySent = 0
-    /// The apns-id of the answer. Memory of its own, because nghttp2 reads it only when it packs the frame.
+    /// The apns-id of the answer. It has memory of its own, because nghttp2 reads it only when it packs the frame.
     let idBytes: UnsafeMutableBufferPointer<UInt8>
     private(set) var hasID = false
     /// The hash of an id that is not in `idBytes`.
     var foreignIDHash: UInt64?
 
-    /// Bytes of a payload that are kept: some more than any service takes.
+    /// The most bytes of a payload that are kept: more than any service takes.
     private static let mostPayload = 32_768
 
     init(index: Int) {
@@ -58,7 +58,7 @@ final class StreamSlot {
         unsafe payload.append(contentsOf: bytes.prefix(room))
     }
 
-    /// Echoed only if it is as long as an id: any other is refused, and the answer gets a new one.
+    /// Keeps the client's id for the answer if it has an id's length. Any other is refused, and the answer gets a new id.
     func takeID(_ value: UnsafeBufferPointer<UInt8>) {
         guard value.count == 36 else { return }
         unsafe _ = idBytes.update(fromContentsOf: value)

@@ -3,7 +3,7 @@ import CNGHTTP2
 import Glibc
 import Signing
 
-/// A client's requests as nghttp2 reads them: each is judged, and answered by the judge's decision.
+/// An HTTP/2 session of nghttp2 in which each request is judged, and answered by the judge's decision.
 @safe
 final class StrictSession: SimulatorSession {
     private let number: UInt64
@@ -19,24 +19,23 @@ final class StrictSession: SimulatorSession {
     private var requests = 0
     /// The highest stream that was looked at. Requests need not end in the order of their streams.
     private var highestStream: Int32 = 0
-    /// No stream above it is looked at; set with the GOAWAY.
+    /// Streams above it are ignored; set with the GOAWAY.
     private var lastStream = Int32.max
     private var hasSaidGoAway: Bool { lastStream != .max }
-    /// The script has cut the connection, or made it silent: nothing more is looked at.
+    /// Set once the script has cut the connection, or made it silent: nothing more is looked at.
     private var end: SimulatorConnection.Need?
-    /// Streams judged since the loop last asked; their answers wait for their time, or longer.
+    /// Answers of streams that were judged since the loop last asked: they wait for the latency, or longer.
     private var delayed: [DelayedAnswer] = []
     private let delaysAnswers: Bool
-    /// The last accepted pushes whose answer was packed. It may never arrive: closing a socket that has unread bytes
+    /// The last accepted pushes whose answer was packed. The answer may never arrive: closing a socket that has unread bytes
     /// resets the connection, and a reset discards what the client has not read yet (RFC 9293, 3.10.7).
     private var answered = RecentHashes(capacity: 2048)
 
-    /// Bytes gathered before a write: one TLS record holds 16 KiB (RFC 8446 section 5.1). Answers are small, so the last frame
-    /// seldom takes it beyond that.
+    /// Bytes gathered before a write: one TLS record holds 16 KiB (RFC 8446 section 5.1). Answers are small, so the last
+    /// frame seldom exceeds the record.
     private static let coalesced = 16_384 - 256
 
     /// Nil if there is no memory. `callbacks` outlives the session.
-    /// - Parameter number: the connection's number.
     init?(number: UInt64, judge: RequestJudge, delaysAnswers: Bool, callbacks: SessionCallbacks) {
         self.number = number
         self.judge = judge
@@ -60,7 +59,7 @@ final class StrictSession: SimulatorSession {
 
     func receive(_ bytes: UnsafeBufferPointer<UInt8>) -> SimulatorConnection.Need? {
         let taken = unsafe nghttp2_session_mem_recv(session, bytes.baseAddress, bytes.count)
-        // NGHTTP2_ERR_BAD_CLIENT_MAGIC and NGHTTP2_ERR_FLOODED, for example; lesser errors become a GOAWAY.
+        // Negative for NGHTTP2_ERR_BAD_CLIENT_MAGIC and NGHTTP2_ERR_FLOODED, for example; lesser errors become a GOAWAY.
         return end ?? (taken == bytes.count ? nil : .close)
     }
 
@@ -99,7 +98,8 @@ final class StrictSession: SimulatorSession {
             session, stream, UnsafeMutableRawPointer(bitPattern: slot.index + 1))
     }
 
-    /// No field of theirs is a header field of the request (RFC 9110, 6.5.1), nor of the request whose block came last.
+    /// Ignores the fields of trailers: they are not header fields of their request (RFC 9110, 6.5.1), nor of the request
+    /// whose block came last.
     func trailersBegan() { current = nil }
 
     func headerArrived(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
@@ -136,7 +136,7 @@ final class StrictSession: SimulatorSession {
         case .noAnswer:
             if answer.isPush { judge.note(.noAnswer, slots: [slot]) }
         case .cut?, .silence?:
-            // Nothing more goes out on this connection, so that all of its streams are hit.
+            // Nothing more goes out on this connection, so the fault hits all of its streams, below.
             break
         default:
             if delaysAnswers || answer.fault == .delay {
@@ -146,7 +146,7 @@ final class StrictSession: SimulatorSession {
             }
         }
         guard answer.isPush else { return }
-        // Requests that it had taken may still end after its GOAWAY; one GOAWAY is enough.
+        // Requests that were taken before a GOAWAY may still end after it; one GOAWAY is enough.
         let isGoAwaySpent = hasSaidGoAway
         switch judge.aftermath(of: answer, numberOnConnection: requests) {
         case .nothing: break
@@ -193,7 +193,7 @@ final class StrictSession: SimulatorSession {
         return delayed
     }
 
-    /// The client may have reset the stream in the meantime.
+    /// Does nothing where the client has reset the stream since.
     func answer(_ answer: DelayedAnswer) {
         let slot = slots[answer.slot]
         guard slot.stream == answer.stream, slot.isWaiting, end == nil else { return }
@@ -241,7 +241,8 @@ final class StrictSession: SimulatorSession {
         unsafe nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), entries, entries.count)
     }
 
-    /// The last stream that was looked at is named: nghttp2 closes all streams above it, also those whose answer waits.
+    /// Names the last stream that was looked at: nghttp2 closes all streams above the named one, also those whose answer
+    /// waits.
     private func submitGoAway() {
         lastStream = highestStream
         judge.figures.goAways += 1

@@ -15,7 +15,7 @@ package enum Scope: String, Sendable, Hashable, CaseIterable {
     package func covers(_ other: Scope) -> Bool { self == other || self == .devices && other == .users }
 }
 
-/// An API token as the store keeps it: only a hash of the secret.
+/// An API token as the store keeps it. The secret is no part of it: the store has only its hash.
 package struct AccessToken: Hashable, Sendable {
     package var name: String
     package var scopes: Set<Scope>
@@ -23,7 +23,7 @@ package struct AccessToken: Hashable, Sendable {
     package var apps: Set<String>?
     package var createdAt: Timestamp
     package var revokedAt: Timestamp?
-    /// When it was used last, to the minute; nil: never, or only by an older release.
+    /// When it was last used, to the minute; nil: never, or only under an older release, which did not record this.
     package var usedAt: Timestamp?
 
     package init(
@@ -48,20 +48,20 @@ package protocol AccessTokenStore: Sendable {
 
     func noteUse(ofToken hash: [UInt8], at now: Timestamp) throws
 
-    /// False when there is no such token or it is revoked already.
+    /// Revokes a token; false when there is no such token or it is revoked already.
     func revokeToken(name: String, by actor: Signature) throws -> Bool
 }
 
-/// Provider tokens, each under the key that signed it, for example "APNs/TEAMID/KEYID". All relays that have the
-/// key share it.
+/// Provider tokens, each under the key that signed it, for example "APNs/TEAMID/KEYID". All relays that have the key
+/// share its token.
 package protocol ProviderTokenStore: Sendable {
     func providerToken(key: String) throws -> ProviderToken?
 
-    /// Stores a token that was just signed in the place of the one issued at `known`, where
+    /// Stores a token that was just signed in place of the one issued at `known`, where
     /// `ProviderTokenMachine.mayReplace` allows it. If several relays do so at once, one wins. Leaves the pause alone.
     ///
     /// - Parameter known: when the token to replace was issued; nil: there was none.
-    /// - Returns: the token that is stored now. If it is another one, the caller uses that and not `token`.
+    /// - Returns: the token that is stored now. Where it differs from `token`, the caller uses the stored one.
     func mintProviderToken(
         _ token: ProviderToken, key: String, replacing known: Timestamp?, at now: Timestamp
     ) throws -> ProviderToken

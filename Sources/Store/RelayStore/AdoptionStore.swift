@@ -2,11 +2,11 @@
 package import RelayEngine
 package import UpgradeRules
 
-/// How many devices obeyed a campaign, and how they were reached, as far as it can be known. Updated with every device
-/// that comes up to the requirement, so that reading it counts no devices.
+/// How devices that obeyed a campaign had been reached, as far as that is known. Updated whenever a device reaches the
+/// requirement, so that reading it counts no devices.
 package struct CampaignReach: Hashable, Sendable {
-    /// Registered devices that were notified at login (`/v1/check` with their token) that they must upgrade. Each counts
-    /// once, in the campaign's audience or not.
+    /// Registered devices that were notified at login (`/v1/check` with their token) that they must upgrade. Each
+    /// counts once, whether or not it is in the campaign's audience.
     package var toldAtLogin: Int64 = 0
     /// The part of `upgraded` for which the push service had accepted a push, without a notice at login.
     package var push: Int64 = 0
@@ -14,7 +14,8 @@ package struct CampaignReach: Hashable, Sendable {
     package var login: Int64 = 0
     /// The part of `upgraded` with both.
     package var both: Int64 = 0
-    /// The part of `login` that upgraded before the campaign came to the device, which it then finds current.
+    /// The part of `login` that upgraded before the campaign reached the device; the campaign then filters it as
+    /// already current.
     package var early: Int64 = 0
 
     package init(toldAtLogin: Int64 = 0, push: Int64 = 0, login: Int64 = 0, both: Int64 = 0, early: Int64 = 0) {
@@ -29,7 +30,7 @@ package struct CampaignReach: Hashable, Sendable {
 /// A campaign with the curve of its `upgraded`.
 package struct CampaignAdoption: Hashable, Sendable {
     package var record: CampaignRecord
-    /// Ascending; before the first the number was 0. Empty once the campaign was pruned.
+    /// In order of time; before the first point the number was 0. Empty once the campaign was pruned.
     package var points: [AdoptionPoint]
 
     package init(record: CampaignRecord, points: [AdoptionPoint]) {
@@ -39,7 +40,7 @@ package struct CampaignAdoption: Hashable, Sendable {
 }
 
 extension CampaignRecord {
-    /// When the campaign's time began to run: it started, or waits.
+    /// When the campaign started; before that, when it was created.
     package var begunAt: Timestamp { facts.startedAt ?? facts.createdAt }
 
     /// Devices of the audience that had the version without a notice from the relay.
@@ -50,20 +51,21 @@ extension CampaignRecord {
         max(figures.counts.audience - alreadyCurrent - (figures.filteredBy[.osTooOld] ?? 0), 0)
     }
 
-    /// The part of `upgraded` that was reached in an unknown way: neither pushed nor notified at login before. An older
-    /// release kept no record of either.
+    /// The part of `upgraded` for which neither an accepted push nor a notice at login is recorded. Older releases
+    /// recorded neither.
     package var reachedUnknown: Int64 {
         max(figures.upgraded - figures.reach.push - figures.reach.login - figures.reach.both, 0)
     }
 }
 
-/// How campaigns are obeyed over time.
+/// The adoption of campaigns and versions over time.
 package protocol AdoptionStore: Sendable {
-    /// The newest campaign of each app that has started, whatever its state, by id. A campaign that still waits, or was
+    /// The newest started campaign of each app, whatever its state, ordered by id. A campaign that still waits, or was
     /// cancelled while it waited, forces no user and is left out.
     func newestCampaigns() throws -> [CampaignRecord]
 
-    /// Keeps a point of each newest campaign where `AdoptionSeries` asks for one. Writes nothing where no number has changed.
+    /// Stores a point for each app's newest started campaign where `AdoptionSeries` requires one. Writes nothing where
+    /// no number has changed.
     ///
     /// - Returns: how many points are new.
     @discardableResult
@@ -73,10 +75,10 @@ package protocol AdoptionStore: Sendable {
     /// pruned campaigns are gone.
     func toldAtLogin(_ devices: [Int64]) throws -> [Int64: [Version]]
 
-    /// Counts the devices of an app that were seen lately, by their versions, once an hour, and notes an event of each version that has
-    /// fallen below the share. Reads each device, a part at a time, and nothing where it is not due.
+    /// Counts an app's recently seen devices by version, once an hour, and notes an event for each version that has
+    /// fallen below the share. Reads every device, in parts; reads none before the hour is over.
     ///
-    /// - Returns: whether it was due.
+    /// - Returns: whether the count was due.
     @discardableResult
     func followVersions(of app: AppKey, by rules: RetirementRules, at now: Timestamp) throws -> Bool
 

@@ -35,11 +35,11 @@ package protocol AlertStore: Sendable {
     /// Every alert that has not ended, ordered by app and platform.
     func alerts(at now: Timestamp) throws -> [AlertRecord]
 
-    /// Replaces the app's alert, and forgets those that have ended.
+    /// Replaces the app's alert, and deletes every alert that has ended.
     ///
     /// - Throws: `StoreError.failed` when a blocking alert has no end: the database refuses it too.
     func setAlert(_ alert: AlertRecord, by actor: Principal) throws
 
-    /// False when there was none, or when it had ended.
+    /// Removes the app's alert; false when there was none, or when it had ended.
     func clearAlert(of app: AppKey, by actor: Signature) throws -> Bool
 }

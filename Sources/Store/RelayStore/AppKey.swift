@@ -15,13 +15,13 @@ package struct AppKey: Hashable, Comparable, Sendable {
         self.platform = platform
     }
 
-    /// Compares names by their bytes, as the store does. To `String`, canonically equivalent spellings are equal; their
-    /// hashes are too, so the synthesised hash goes with this.
+    /// Compares names by their bytes, as the store does. To `String`, canonically equivalent spellings are equal and
+    /// hash alike, so the synthesised hash stays consistent with this.
     package static func == (left: AppKey, right: AppKey) -> Bool {
         left.platform == right.platform && left.app == right.app && left.app.utf8.elementsEqual(right.app.utf8)
     }
 
-    /// By the names' bytes, then by platform.
+    /// Orders by the names' bytes, then by platform.
     package static func < (left: AppKey, right: AppKey) -> Bool {
         guard left.app.utf8.elementsEqual(right.app.utf8) else {
             return left.app.utf8.lexicographicallyPrecedes(right.app.utf8)

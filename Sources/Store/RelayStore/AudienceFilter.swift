@@ -3,12 +3,12 @@ package import RelayEngine
 package import UpgradeRules
 import WireFormat
 
-/// Decides which devices get a campaign's push (DESIGN, rule 3): its rule's `Verdict`, over the bytes of a batch and
-/// without allocating. Waves are drawn where the batch is read.
+/// Decides which devices get a campaign's push (DESIGN, rule 3): applies the verdict of its rule to the bytes of a
+/// batch, without allocating. Waves are no part of it: a batch is read with the devices of its wave only.
 package struct AudienceFilter: Sendable {
     private let target: UpgradeTarget
     private let minimumOS: Version?
-    /// UTF-8 of the telephones that it goes to for now; nil means everyone.
+    /// UTF-8 of the telephones that the campaign goes to for now; nil: everyone.
     private let telephones: Set<ArraySlice<UInt8>>?
 
     package init(_ target: UpgradeTarget, minimumOS: Version? = nil, telephones: [String]?) {
@@ -24,10 +24,10 @@ package struct AudienceFilter: Sendable {
 
     /// Why the device gets no push; nil when it gets one. A device whose version is unknown, or unreadable, may be
     /// behind and gets one, but none for a block, since it is not known to run the blocked version. A device whose
-    /// system is unknown may be able to obey and gets one.
+    /// system is unknown may be able to run the version and gets one.
     package func reason(against row: DeviceRow, in devices: borrowing DeviceRows) -> FilterReason? {
         if row.isDead { return .knownDead }
-        // The app drops a push without its user's telephone, so an empty one is as good as none.
+        // The app drops a push without its user's telephone, so an empty telephone counts as none.
         if row.telephone.isAbsent || row.telephone.length == 0 { return .noTelephone }
         let telephone = devices.bytes[row.telephone.range]
         // An imported "(null)" is not a telephone.

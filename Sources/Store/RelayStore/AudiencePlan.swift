@@ -28,12 +28,12 @@ package struct AudiencePlan: Sendable {
     /// overlap, but shards of channels do, and so do those of waves.
     package private(set) var packed: Channel?
 
-    /// Plans an audience that goes out as a whole.
+    /// Plans an audience without waves.
     ///
     /// - Parameters:
     ///   - size: devices in a shard, at most.
-    ///   - all: the devices of all channels, `size` in each but the last.
-    ///   - others: the devices of each channel but the first, cut likewise, channel by channel.
+    ///   - all: shards over the devices of all channels together, with `size` devices in each but the last.
+    ///   - others: shards of each channel but `production`, cut likewise, channel by channel.
     ///   - othersWithin: how many devices of those channels are within a shard of `all`.
     package init(
         size: Int, all: [PlannedShard], others: [PlannedShard], othersWithin: (PlannedShard) throws -> Int64
@@ -56,7 +56,7 @@ package struct AudiencePlan: Sendable {
 
     package typealias Member = (device: Int64, wave: Int, channel: Channel)
 
-    /// Plans an audience that goes out in waves.
+    /// Plans an audience with waves.
     ///
     /// - Parameters:
     ///   - size: devices in a shard of the whole audience; a wave's shards have its share of that, but at least 20.
@@ -84,8 +84,8 @@ package struct AudiencePlan: Sendable {
             open[place].after = device
             open[place].devices = 0
         }
-        // A device that changed hands may have been in no wave at that wave's turn. The last wave takes it, so its
-        // shards cover all devices.
+        // A device whose user changed may have been in none of the waves at their turns. The last wave takes it, so the
+        // shards of the last wave cover all devices.
         for place in open.indices.suffix(channels.count) where ends[place % channels.count] > open[place].after {
             open[place].last = ends[place % channels.count]
         }
@@ -95,7 +95,7 @@ package struct AudiencePlan: Sendable {
         }
     }
 
-    /// Takes a device of the audience that already has its outcome out of its shard's count.
+    /// Subtracts a device that already has its outcome from the count of its shard.
     package mutating func leaveOut(_ device: Int64, wave: Int, _ channel: Channel) {
         let place = shards.firstIndex {
             $0.wave == wave && $0.channel == channel && $0.after < device && device <= $0.last

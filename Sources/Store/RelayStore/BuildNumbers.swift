@@ -5,7 +5,7 @@
 package struct BuildNumbers: Hashable, Sendable {
     /// The code of the newest version; nil when none was given.
     package var latest: Int64?
-    /// The code of the oldest version that may go on; nil when none was given.
+    /// The code of the oldest version that may still be used; nil when none was given.
     package var required: Int64?
 
     /// The valid version codes: Gandalf reads them with Java's `Integer`.

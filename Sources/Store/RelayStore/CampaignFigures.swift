@@ -8,15 +8,15 @@ package struct CampaignFigures: Hashable, Sendable {
     package var counts = CampaignCounts()
     package var filteredBy: [FilterReason: Int64] = [:]
     package var rejectedBy: [String: Int64] = [:]
-    /// Those that have answered at all.
+    /// Only channels whose push service has answered.
     package var channels: [Channel: ChannelAnswers] = [:]
     /// Devices that have the version, or a newer one, since it was announced.
     package var upgraded: Int64 = 0
-    /// How those who upgraded had been reached.
+    /// How the upgraded devices had been reached.
     package var reach = CampaignReach()
-    /// Empty before the audience is cut into shards, and where it goes out as a whole.
+    /// Empty before the audience is cut into shards, and in a campaign without waves.
     package var waves = CampaignWaves()
-    /// The rounds for which it was opened again, in their order.
+    /// The rounds for which the campaign was opened again, in their order.
     package var rounds: [CampaignRound] = []
     /// When the last device of its canary had its outcome.
     package var canaryEndedAt: Timestamp?

@@ -2,10 +2,10 @@
 package import RelayEngine
 package import UpgradeRules
 
-/// A campaign that was opened again for some of its devices, under its own ledger and with the same push ids.
+/// One reopening of a campaign for some of its devices, with the same ledger and the same push ids.
 package struct CampaignRound: Hashable, Sendable {
     package enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// An operator sends again what did not arrive.
+        /// An operator sends again the pushes that did not arrive.
         case retry
         /// Devices that are still behind are pushed to once more (`push.remind`).
         case reminder
@@ -37,8 +37,8 @@ package struct CampaignRound: Hashable, Sendable {
         self.gatheredAt = gatheredAt
     }
 
-    /// The outcomes that an operator may have sent again: failed for good, left out, or out of time. A token that the
-    /// push service called unregistered has no device any more, and a filtered device should get nothing.
+    /// The outcomes after which an operator may order another push: failed for good, left out, or out of time. A token
+    /// that the push service called unregistered has no device any more, and a filtered device should get nothing.
     package static let retried: [DeliveryState] = [.rejected, .cancelled, .expired]
 
     /// Always in the same order.
@@ -69,13 +69,13 @@ package struct RoundDraft: Hashable, Sendable {
 
 package enum Reopening: Hashable, Sendable {
     case opened
-    /// A newer requirement took its place, and that one's campaign sends to its devices.
+    /// A newer requirement took its place; the newer one's campaign sends to the devices.
     case superseded
-    /// The version that it announces was taken back. Announced again, that version gets another campaign.
+    /// The version that it announces was taken back. If it is announced again, it gets another campaign.
     case withdrawn
-    /// Nothing of it is sent again, since this version is in force for everybody instead; nil: none.
+    /// No reminder is sent, since the campaign's version is not in force for everybody. This version is; nil: none.
     case notRequired(now: Version?)
-    /// It is not over, so that there is nothing to open.
+    /// The campaign is not over, so it cannot be opened again.
     case notOver(CampaignState)
     /// Its deliveries were pruned, so the devices that were left out are unknown.
     case pruned
@@ -100,7 +100,8 @@ extension RoundDraft {
             if record.figures.rounds.contains(where: { $0.kind == .reminder && $0.dueAt == dueAt }) {
                 return .nothingLeft
             }
-            // Also where only retries are left, since some may have to wait for days. Not between two waves.
+            // A reminder may also begin while only retries are left, since these may wait for days, but not between two
+            // waves.
             let isLeftToRetries =
                 record.state == .running && record.figures.isPlanned && record.figures.counts.pending == 0
                 && !record.hasMoreWaves
@@ -118,7 +119,7 @@ package struct Gathered: Hashable, Sendable {
     package var devices: Int64 = 0
     /// The services for which this step put devices in line.
     package var channels: Set<Channel> = []
-    /// Devices that the campaign had never come to are pending again.
+    /// Whether devices that the campaign had never reached are pending again.
     package var opensShards = false
 
     package init(_ progress: CampaignLifecycle.Gathering) {
@@ -128,13 +129,13 @@ package struct Gathered: Hashable, Sendable {
 
 /// Campaigns that are sent again, to some of their devices.
 package protocol RoundStore: Sendable {
-    /// Opens a campaign that is over; for a reminder also one of which only retries are left. It then runs, or waits
-    /// where its requirement is asked for and not in force. `expiresAt` is at least `timeToLive` away. `gather` puts the
+    /// Opens a campaign that is over; for a reminder also a campaign with only retries left. The campaign then runs, or
+    /// waits while its requirement is not in force. `expiresAt` is at least `timeToLive` away. `gather` puts the
     /// devices in line, which may take long and goes on after a restart. Changes nothing unless it returns `opened`.
     func reopen(_ campaign: CampaignKey, for draft: RoundDraft, by actor: Signature) throws -> Reopening
 
-    /// Puts more devices in line, due now, in a transaction of about a thousand. When none is left, the devices that the
-    /// campaign never came to become pending again. Counts move with them.
+    /// Puts more devices in line, due now, in a transaction of about a thousand. When none is left, the devices that
+    /// the campaign never reached become pending again. The counts follow.
     ///
     /// - Parameters:
     ///   - most: devices that may be retrying at a time.
@@ -149,7 +150,7 @@ package protocol RoundStore: Sendable {
 }
 
 extension CampaignRecord {
-    /// Whether devices that are sent again still have to be put in line.
+    /// Whether some devices of its last round still have to be put in line.
     package var isGathering: Bool { figures.rounds.last.map { $0.gatheredAt == nil } ?? false }
 
     /// Whether a wave is still to come. A wave that was left out when the campaign ended, and is not sent again,
@@ -160,10 +161,10 @@ extension CampaignRecord {
             : figures.waves.list.contains { $0.begunAt == nil && ($0.pending > 0 || $0.isOpen) }
     }
 
-    /// Since when it goes to all users that it is for; reminders count from then.
+    /// When its canary was released or, without a canary, when it started; reminders count from then.
     package var goesToAllSince: Timestamp? { canary == nil ? facts.startedAt : canary?.releasedAt ?? facts.startedAt }
 
-    /// When the reminder that was sent last was due.
+    /// When its last reminder was due.
     private var lastReminder: Timestamp? { figures.rounds.compactMap(\.dueAt).max() }
 
     /// The next step for its reminders: `.over` where another version is in force, or where a person has to act first.
@@ -172,7 +173,7 @@ extension CampaignRecord {
             state == .completed || state == .running || state == .paused
         else { return .over }
         let decision = schedule.next(startedAt: startedAt, last: lastReminder, at: now)
-        // It goes out when the campaign goes on.
+        // The reminder is sent when the campaign is resumed.
         if state == .paused, case .begin(let dueAt) = decision { return .wait(until: dueAt) }
         return decision
     }

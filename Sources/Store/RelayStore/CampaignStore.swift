@@ -17,7 +17,7 @@ package struct CampaignKey: Hashable, Sendable, Comparable {
 package struct CampaignDraft: Hashable, Sendable {
     /// Used where the version record carries no URL of its own.
     package var downloadURL: String?
-    /// From the rise until nothing is sent any more.
+    /// From the beginning of a stage until nothing is sent any more.
     package var timeToLive: Duration
     /// The shares of the users that it reaches one after the other; nil: all at once.
     package var waves: WavePlan?
@@ -40,7 +40,7 @@ package struct CampaignRecord: Hashable, Sendable {
     package var figures = CampaignFigures()
     /// The version that is in force for everybody: its own, a newer one, or an older one for as long as it waits.
     package var inForce: Version?
-    /// The newest version when it was made.
+    /// The newest version when the campaign was created.
     package var latest: Version?
 
     package init(id: String, app: AppKey, facts: CampaignFacts, requirement: Requirement) {
@@ -70,7 +70,7 @@ extension CampaignRecord {
 package struct RunLease: Hashable, Sendable {
     package var campaign: CampaignKey
     package var owner: Int64
-    /// One more with each owner.
+    /// Rises by one with each new owner.
     package var epoch: Int64
     /// The number of the last commit that is known to be recorded. The next commit carries the number after it.
     package var commits: Int64
@@ -84,7 +84,7 @@ package struct RunLease: Hashable, Sendable {
 }
 
 extension CampaignStore {
-    /// Claims a campaign that is sent on no quota.
+    /// Claims a campaign that uses no project's quota.
     package func claimRun(_ campaign: CampaignKey) throws -> RunLease? { try claimRun(campaign, project: nil) }
 }
 
@@ -106,24 +106,25 @@ package protocol CampaignStore: Sendable {
 
     /// Cuts the audience into shards of about `shardSize` devices and counts them. Does nothing the second time.
     ///
-    /// Each shard has the devices of one channel; there is none for a channel without devices. A device stays with
-    /// the shard that it was counted in, even if its environment changes before its turn: each is read exactly once.
-    /// Where no other campaign of the app is under way, devices whose environment has changed are counted where they are
-    /// now. A campaign that is over and may come back then gets a row for each such device that no shard of it would
-    /// come to any more: due at once, or with its outcome where its rest was settled.
+    /// Each shard has the devices of one channel; there is none for a channel without devices. A device stays with the
+    /// shard that it was counted in, even if its environment changes before its turn: each is read exactly once. Where
+    /// no other campaign of the app is under way, devices whose environment has changed are counted in their present
+    /// one. A campaign that is over, but may be opened again, then gets a ledger row for each such device that its
+    /// shards no longer cover: due at once or, where the campaign's remaining devices were given an outcome, with that
+    /// outcome.
     ///
     /// The audience is every device registered at this moment for the campaign's app, dead ones included (they are
     /// `filtered` with a reason), removed ones not.
     ///
-    /// - Parameter waves: the shares of the users that it goes out to, one after the other; the first begins now. nil:
-    ///   as a whole. The shards of a small wave are smaller by as much.
+    /// - Parameter waves: the shares of the users, one after the other; the first wave begins now. nil: no waves. The
+    ///   shards of a wave are smaller in proportion to its share.
     func planShards(_ campaign: CampaignKey, shardSize: Int, waves: WavePlan?, at now: Timestamp) throws
 
     /// Puts the devices of a canary in line, due now. Leaves out those that already have a row in the ledger, so it may
     /// be called again. The audience is cut into shards when the canary is released.
     func lineUpCanary(_ campaign: CampaignKey, at now: Timestamp) throws
 
-    /// Counts all that is pending or retrying as `expired` and completes the campaign.
+    /// Counts all pending and retrying devices as `expired` and completes the campaign.
     func expireCampaign(_ campaign: CampaignKey, at now: Timestamp) throws
 
     /// Notes that each device of the canary has its outcome. Does nothing the second time.
@@ -132,10 +133,11 @@ package protocol CampaignStore: Sendable {
     /// The channels that have an unfinished shard, in any wave, or a retry of the campaign.
     func channels(of campaign: CampaignKey) throws -> Set<Channel>
 
-    /// Takes over a running campaign that no relay, or this one, sends. From then on only this relay's outcomes of it
-    /// are recorded.
+    /// Takes over a running campaign that no other relay sends. From then on, only this relay's outcomes for it are
+    /// recorded.
     ///
-    /// - Parameter project: the project whose quota it is sent on, which only one relay at a time may do; nil: on no quota.
+    /// - Parameter project: the project whose quota the campaign uses: only one relay at a time may send for it; nil:
+    ///   none.
     /// - Returns: nil where the campaign does not run, or another relay sends it or sends for its project.
     func claimRun(_ campaign: CampaignKey, project: String?) throws -> RunLease?
 
@@ -148,9 +150,9 @@ package protocol CampaignStore: Sendable {
     /// Completes a running campaign with every shard done and nothing retrying; false otherwise.
     func completeIfDone(_ campaign: CampaignKey, at now: Timestamp) throws -> Bool
 
-    /// Notes that each device of the current wave has an outcome. Does nothing the second time, or where the
-    /// campaign does not run: one that was just superseded leaves its devices out, and may be taken up again with
-    /// the wave unfinished.
+    /// Notes that each device of the current wave has an outcome. Does nothing the second time, or where the campaign
+    /// does not run: a campaign that was just superseded leaves out its remaining devices, and may go on later with the
+    /// wave unfinished.
     ///
     /// - Returns: whether it was noted.
     @discardableResult
@@ -165,7 +167,7 @@ package protocol CampaignStore: Sendable {
         _ campaign: CampaignKey, _ cause: SuspensionCause, reason: String, at now: Timestamp
     ) throws -> Bool
 
-    /// Lets the next wave of a running campaign begin without a pause; false where none waits for its time.
+    /// Lets the next wave of a running campaign begin without a pause; false where no wave waits for its time.
     ///
     /// - Parameter isUrgent: whether the campaign is sent at any hour from then on.
     func releaseWave(_ campaign: CampaignKey, isUrgent: Bool, by actor: Signature) throws -> Bool

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 
-/// The answers of one channel's push service to a campaign's pushes, counted since the store knows of them. They only grow: a push that
-/// is sent again, such as a reminder, counts again.
+/// The answers of one channel's push service to a campaign's pushes, counted since the store has recorded them. They
+/// only grow: a push that is sent again, such as a reminder, counts again.
 package struct ChannelAnswers: Hashable, Sendable {
-    /// The outcomes that a service's answer makes.
+    /// The outcomes that follow from a service's answer.
     package static let states: [DeliveryState] = [.accepted, .rejected, .unregistered]
 
     private var devices: [DeliveryState: Int64] = [:]
@@ -21,7 +21,7 @@ package struct ChannelAnswers: Hashable, Sendable {
         "\(channel.rawValue) \(state.name)"
     }
 
-    /// The channel and the state of such a name.
+    /// Reads the channel and the state from such a name.
     package static func read(_ name: String) -> (channel: Channel, state: DeliveryState)? {
         for channel in Channel.allCases {
             for state in states where Self.name(channel, state) == name { return (channel, state) }
@@ -31,7 +31,7 @@ package struct ChannelAnswers: Hashable, Sendable {
 }
 
 extension CampaignFigures {
-    /// The answers of each channel, the platform's own first; empty where all answers are of one.
+    /// The answers of each channel, the platform's own first; empty where all answers are from one channel.
     package var answersOfChannels: [(channel: Channel, answers: ChannelAnswers)] {
         channels.count < 2 ? [] : channels.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }

@@ -3,7 +3,7 @@ package import RelayEngine
 
 /// The place of a dead token among those of its app, in the order in which the relay learnt of them: a thousand times
 /// the time in milliseconds, and always more than the place before it, whatever the clock does. A client that has read
-/// all up to a place misses none by asking for those behind it.
+/// up to a place, and asks for the tokens behind it, misses none.
 package struct DeadPlace: Hashable, Comparable, Sendable {
     /// Never less than 0.
     package var order: Int64
@@ -12,8 +12,8 @@ package struct DeadPlace: Hashable, Comparable, Sendable {
 
     package init(order: Int64) { self.order = max(order, 0) }
 
-    /// Everything that the relay learns from this moment on, by its own clock, is behind this place, and so is what it
-    /// learnt before while its clock was ahead.
+    /// Everything that the relay learns from this moment on, by its own clock, is behind this place, and so is all that
+    /// it learnt earlier while its clock was ahead.
     package init(before moment: Timestamp) {
         let (order, overflows) = moment.milliseconds.multipliedReportingOverflow(by: Self.perMillisecond)
         self.init(order: overflows ? (moment.milliseconds < 0 ? 0 : .max) : order - 1)
@@ -42,8 +42,8 @@ package enum DeviceReplacement: String, Hashable, Sendable, CaseIterable {
     /// There was none.
     case unknown
 
-    /// When the device is registered under its new token. It differs from the time before, so that an answer to a push
-    /// on its way to the old token is not taken for one about the new token.
+    /// The time of registration under the new token. It differs from the old token's time, so that an answer to a push
+    /// to the old token is not taken for an answer about the new one.
     package static func moment(_ now: Timestamp, after registered: Timestamp) -> Timestamp {
         now == registered ? now + .milliseconds(1) : now
     }

@@ -16,7 +16,7 @@ package struct DeviceRegistration: Hashable, Sendable {
     package var environment: Channel.Environment
     /// The version of the phone's system, on Android its API level; nil when unknown.
     package var osVersion: Version?
-    /// Where its user can get the app from the store: two upper-case letters (ISO 3166-1 alpha-2); nil when unknown.
+    /// The country of its user's store: two upper-case letters (ISO 3166-1 alpha-2); nil when unknown.
     package var country: String?
 
     package init(
@@ -33,12 +33,12 @@ package struct DeviceRegistration: Hashable, Sendable {
         self.country = country
     }
 
-    /// The way of its pushes. The provider is that of the token's form.
+    /// The channel of its pushes. The form of the token determines the provider.
     package var channel: Channel {
         Channel(ProviderName.of(token: token, on: app.platform), environment, on: app.platform)
     }
 
-    /// A device that is registered as a whole: a field that is left out has a new device's value.
+    /// A device that is registered as a whole: a field that is left out gets the value of a new device.
     package init(_ app: AppKey, _ device: DeviceChange) {
         self.init(
             app: app, token: device.token, telephone: device.telephone.value, version: device.version.value,
@@ -70,24 +70,24 @@ package enum FieldChange<Value: Hashable & Sendable>: Hashable, Sendable {
     }
 }
 
-/// A change of a device by an import or a PATCH: less than the whole. A field that it does not name stays as it is.
+/// A partial change of a device, by an import or a PATCH. A field that it does not name stays as it is.
 package struct DeviceChange: Hashable, Sendable {
     /// Those of APNs are stored in lower case.
     package var token: String
     package var telephone: FieldChange<String>
     package var version: FieldChange<Version>
-    /// Set to nil, it is `production` again.
+    /// `.set(nil)` makes it `production` again.
     package var environment: FieldChange<Channel.Environment>
     package var osVersion: FieldChange<Version>
     package var country: FieldChange<String>
-    /// When the app registered the token; nil: not named. A later one than the store's replaces it, and revives a token that
-    /// had died before.
+    /// When the app registered the token; nil: not named. A time later than the stored one replaces it, and revives a
+    /// token that had died before that time.
     package var registeredAt: Timestamp?
-    /// When the push service declared the token dead; nil: not named, which revives no token. Counts where the token was not
-    /// registered later.
+    /// When the push service declared the token dead; nil: not named, which revives no token. Counts only if the token
+    /// was not registered later.
     package var deadSince: Timestamp?
-    /// When the device was seen with this version; nil: not named. A version that was seen before the device reported another one is
-    /// left out.
+    /// When the device was seen with this version; nil: not named. A version that was seen before the device last
+    /// reported one is ignored.
     package var seenAt: Timestamp?
 
     package init(
@@ -108,7 +108,7 @@ package struct DeviceChange: Hashable, Sendable {
         self.seenAt = seenAt
     }
 
-    /// The whole of a device.
+    /// A change that sets every field of a device.
     package init(_ device: DeviceRegistration) {
         self.init(
             token: device.token, telephone: .set(device.telephone), version: .set(device.version),
@@ -124,7 +124,7 @@ extension Schema {
 }
 
 extension DeviceField {
-    /// The values that answers show, of a field that has a column.
+    /// The schema of its values in answers, for a field that has a column.
     package var schema: Schema {
         switch self {
         case .version, .osVersion: .version.orNull
@@ -134,7 +134,7 @@ extension DeviceField {
         }
     }
 
-    /// Its member in a client's body; of a token alone it is always there.
+    /// Its member in a client's body; only the token's is required.
     package var property: Schema.Property {
         let sent: Schema =
             switch self {
@@ -162,7 +162,7 @@ extension DeviceField {
         }
     }
 
-    /// Its description in bodies.
+    /// Its description in clients' bodies.
     private var sentNote: String? {
         switch self {
         case .telephone: "The logged-in user's, literally; null: no user is logged in."
@@ -178,7 +178,7 @@ extension DeviceField {
 }
 
 extension DeviceRegistration {
-    /// The value of a field as text. The times belong to a record and are nil here.
+    /// The value of a field as text; nil for the times, which belong to a `DeviceRecord`.
     package subscript(field: DeviceField) -> String? {
         switch field {
         case .app: app.app
@@ -193,7 +193,7 @@ extension DeviceRegistration {
         }
     }
 
-    /// Takes a text as a store keeps it, where the field's value is one.
+    /// Sets a field from the text that a store keeps. Ignores the key fields, the environment and the times.
     package mutating func take(_ text: String?, as field: DeviceField) {
         switch field {
         case .telephone: telephone = text
@@ -206,7 +206,7 @@ extension DeviceRegistration {
 }
 
 extension DeviceChange {
-    /// The change of a field whose value is a text.
+    /// The change of a field as text; `.keep` for the key fields, the environment and the times.
     package subscript(text field: DeviceField) -> FieldChange<String> {
         get {
             switch field {

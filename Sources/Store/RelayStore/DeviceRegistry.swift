@@ -11,8 +11,8 @@ package struct DeviceRecord: Hashable, Sendable {
     package var registeredAt: Timestamp
     /// When the push service declared the token dead; nil while it is alive. Registering it after that revives it.
     package var retiredAt: Timestamp?
-    /// When the device last reported another version or system at login than the registry had, or the same a week or
-    /// longer after its last report; or when an import has it seen with its version.
+    /// When the device last reported at login a version or system other than the registry's, or the same ones a week or
+    /// longer after its last report; or when, according to an import, it was seen with its version.
     package var seenAt: Timestamp?
 
     package init(id: Int64, registration: DeviceRegistration, registeredAt: Timestamp, retiredAt: Timestamp?) {
@@ -34,7 +34,7 @@ package struct UpsertCounts: Hashable, Sendable {
     package var updated: Int
     /// Known already with the same values: nothing was written.
     package var unchanged: Int
-    /// The devices among all of these that kept a version which they reported since.
+    /// The devices among all of these that kept their version, because the batch's was out of date.
     package var versionsKept: Int
 
     package init(inserted: Int = 0, updated: Int = 0, unchanged: Int = 0, versionsKept: Int = 0) {
@@ -82,25 +82,24 @@ package struct UserErasure: Hashable, Sendable {
     }
 }
 
-/// The device registry.
 package protocol DeviceRegistry: Sendable {
     /// Registers devices, in one transaction: inserts new tokens, updates known ones, revives dead or removed ones. The
     /// apps register at this moment, so `now` becomes the time of registration even where nothing else changes.
     ///
-    /// A device whose version rises to or above a campaign's requirement after that campaign listed it counts as
+    /// A device that a campaign has included, and whose version then rises to its requirement or above, counts as
     /// `upgraded` there.
     @discardableResult
     func register(_ devices: [DeviceRegistration], at now: Timestamp) throws -> UpsertCounts
 
     /// Registers a device whose phone had another token, in one transaction. The token `old` is gone afterwards.
     ///
-    /// This holds whichever user is logged in on it: a token stands for a phone, not for a user, and a registration of
-    /// the old token would move it likewise. Nothing that the old token was registered with is kept, except its place in
-    /// each campaign where the new token was never seen before: a phone that got its push gets no second one, and a
-    /// phone that has yet to get it does, with the new token.
+    /// This holds whichever user is logged in: a token stands for a phone, not for a user, and another registration of
+    /// the old token could change the user, too. The old token's values are not kept, but its place in each campaign is
+    /// kept if the new token was never seen before: a phone that got its push gets no second one, and a phone that has
+    /// yet to get it does, with the new token.
     ///
     /// - Parameter old: a token other than the device's.
-    /// - Returns: whether the new token had no device, and what became of the old one's.
+    /// - Returns: whether the new token had no device, and what became of the old token's device.
     @discardableResult
     func register(_ device: DeviceRegistration, replacing old: String, at now: Timestamp) throws
         -> (isNew: Bool, replaced: DeviceReplacement)
@@ -111,7 +110,7 @@ package protocol DeviceRegistry: Sendable {
     /// No app registers at this moment: a known device's time of registration becomes the row's if that is later, and a
     /// dead token is alive again only if it was registered after its death. A time in the future counts as now.
     ///
-    /// Takes as many transactions as it needs so that no other writer waits for more than some ten milliseconds and a
+    /// Takes as many transactions as it needs so that no other writer waits for more than about ten milliseconds and a
     /// commit; takes few where no other writer waits.
     ///
     /// - Parameters:
@@ -133,8 +132,8 @@ package protocol DeviceRegistry: Sendable {
     /// The devices of an app on which a user is logged in, those registered last first.
     func devices(of app: AppKey, telephone: String, limit: Int) throws -> [DeviceRecord]
 
-    /// The devices of one user or with one token, in every app, ascending by id from `after` (exclusive); where both are
-    /// named, those of both. Removed ones are left out, and nothing is found where neither is named.
+    /// The devices of one user or with one token, in every app, ascending by id from `after` (exclusive); where both
+    /// are named, the devices that match both. Removed ones are left out, and nothing is found where neither is named.
     func devices(telephone: String?, token: String?, after: Int64, limit: Int) throws -> [DeviceRecord]
 
     /// Forgets the device's user and never sends to it again. The ledger keeps what was sent. False when unknown.
@@ -150,8 +149,8 @@ package protocol DeviceRegistry: Sendable {
     /// Devices in ascending id, from `after` (exclusive), at most `limit`; nil app means all. Removed ones are left out.
     func devices(of app: AppKey?, after: Int64, limit: Int) throws -> [DeviceRecord]
 
-    /// The devices of an app whose tokens are dead, from behind a place, in the order in which the relay learnt of it.
-    /// Tokens that were registered again since, or removed, are left out.
+    /// The devices of an app whose tokens are dead, behind `place`, in the order in which the relay learnt that they
+    /// are. Tokens that were registered again since, or removed, are left out.
     func deadDevices(of app: AppKey, after place: DeadPlace, limit: Int) throws -> [DeadDevice]
 }
 

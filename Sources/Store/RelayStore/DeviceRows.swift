@@ -19,7 +19,7 @@ package struct DeviceRows: Sendable {
         rows.removeAll(keepingCapacity: true)
     }
 
-    /// Forgets all rows but the first `count`, and keeps their bytes.
+    /// Drops all rows after the first `count`; the arena keeps their bytes.
     package mutating func cut(to count: Int) {
         rows.removeLast(max(rows.count - count, 0))
     }
@@ -49,7 +49,7 @@ package struct DeviceRow: Hashable, Sendable {
     /// The version of the phone's system.
     package var system: ByteSlice
     package var channel: Channel
-    /// The push service declared the token dead.
+    /// Whether the push service declared the token dead.
     package var isDead: Bool
     /// Milliseconds since 1970: compared with a 410's timestamp.
     package var registeredAt: Int64

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 
-/// A store's last known offer of an app, kept from one life of the process to the next.
+/// A store's last known offer of an app, kept across restarts of the process.
 package struct SourceEvidence: Hashable, Sendable {
     /// An app and a store: there is one piece of evidence for each pair.
     package struct Key: Hashable, Sendable {
@@ -32,12 +32,12 @@ package struct SourceEvidence: Hashable, Sendable {
 
 /// The app stores' last answers: one row for each app and store.
 package protocol EvidenceStore: Sendable {
-    /// All there is, ordered by app, platform and store.
+    /// All evidence, ordered by app, platform and store.
     func evidence() throws -> [SourceEvidence]
 
-    /// Replaces the same store's answer from before.
+    /// Stores an answer in place of the same store's previous one.
     func keepEvidence(_ evidence: SourceEvidence) throws
 
-    /// Forgetting what is not there does nothing.
+    /// Deletes an answer; does nothing where there is none.
     func forgetEvidence(_ key: SourceEvidence.Key) throws
 }

@@ -10,8 +10,8 @@ package struct InForce: Hashable, Sendable {
     /// The newest version that is announced; never older than `floor`.
     package let newest: Requirement?
 
-    /// - Parameter systems: the systems that devices are known to have. A channel that cannot ask a user's own leaves
-    ///   out each version that does not run on one of them.
+    /// - Parameter systems: the systems that devices are known to have. A channel that does not know a user's own
+    ///   system leaves out each version that does not run on all of them.
     package init(_ requirements: Requirements = Requirements(), systems: [Version] = []) {
         let rules = requirements.rules
         floor = requirements.inForce(on: systems, by: rules)
@@ -21,7 +21,7 @@ package struct InForce: Hashable, Sendable {
     package var required: Version? { floor?.version }
     package var latest: Version? { newest?.version }
 
-    /// Whether every channel reports the same, whatever else of the rows has changed.
+    /// Whether every channel reports the same for both, whatever else has changed in the rows.
     package func saysTheSame(as other: InForce) -> Bool {
         Self.isSame(floor, other.floor) && floor?.inForceAt == other.floor?.inForceAt
             && floor?.inForceBy == other.floor?.inForceBy && floor?.reason == other.floor?.reason
@@ -43,7 +43,7 @@ package struct InForceChange: Hashable, Sendable {
     package var at: Timestamp
     /// A store's name, `InForce.ungated`, or a person.
     package var actor: String
-    /// "gate", "release", "bump", "withdraw", "migration".
+    /// The way of the change, as its `Signature` has it: "gate", "release", "withdraw", "api", …
     package var source: String
 
     package init(inForce: InForce, at: Timestamp, actor: String, source: String) {

@@ -13,10 +13,10 @@ package struct KnownVersions: Hashable, Sendable {
 
     /// Fewer devices may be one person's telephones, or one person's false reports.
     package static let enough: Int64 = 10
-    /// One in so many of the devices whose version is known: ten telephones are no evidence among millions.
+    /// At least one in this many of the devices whose version is known: ten telephones are no evidence among millions.
     package static let share: Int64 = 100
 
-    /// For a caller that doubts nothing.
+    /// The evidence for a caller that doubts no version.
     package static let everything = KnownVersions(
         offered: try? Version(String(repeating: "9", count: Version.maximumDigits)))
 

@@ -10,7 +10,7 @@ package enum EventType: String, Hashable, Sendable, CaseIterable {
     case completed = "campaign.completed"
     case cancelled = "campaign.cancelled"
     case superseded = "campaign.superseded"
-    /// Its canary has been sent to: a person now releases it to everybody, or takes it back.
+    /// Its canary has its pushes: a person now releases the campaign to everybody, or withdraws the version.
     case canaryDone = "campaign.canaryDone"
     case waveDone = "campaign.waveDone"
     /// Its store has not offered the version for a day.
@@ -18,7 +18,8 @@ package enum EventType: String, Hashable, Sendable, CaseIterable {
     /// Everybody below the version must upgrade.
     case inForce = "requirement.inForce"
     case withdrawn = "requirement.withdrawn"
-    /// Tokens that push services called dead, some hundreds at a time at most. Only for receivers that name this event.
+    /// Tokens that push services called dead, a few hundred in one event at most. Only for receivers that name this
+    /// event.
     case dead = "devices.dead"
     /// A version and all older ones have fallen below the share of devices that `retireBelow` names.
     case retirable = "version.retirable"
@@ -29,7 +30,8 @@ package enum EventType: String, Hashable, Sendable, CaseIterable {
     /// The store went back in time: nothing is sent or decided until it is the right one again or a person accepts it.
     case wentBack = "store.wentBack"
 
-    /// The events for a receiver that names none: all but those that are meant only for a service of the owner's own.
+    /// The events for a receiver that names none: all but `dead`, which is meant only for a service of the operator's
+    /// own.
     package static let usual = Set(allCases).subtracting([.dead])
 
     package init(_ state: CampaignState) {
@@ -66,7 +68,8 @@ package struct RelayEvent: Hashable, Sendable {
         case part(String, reason: String)
         /// Devices of an app whose tokens are dead, those alive again left out; and the place of the last one.
         case dead(AppKey, [DeadDevice], through: DeadPlace)
-        /// A version that, like all older ones, hardly any device has any more; `devices` of the app's were seen lately.
+        /// A version that, like all older ones, hardly any device still has; `devices`: how many devices of the app
+        /// were seen lately.
         case retirable(AppKey, VersionShares.Row, devices: Int64, retireBelow: Double)
     }
 
@@ -88,7 +91,7 @@ package struct RelayEvent: Hashable, Sendable {
     }
 }
 
-/// Where one event stands with one receiver.
+/// The state of one event's delivery to one receiver.
 package struct NotificationRecord: Hashable, Sendable {
     package enum State: String, Hashable, Sendable, CaseIterable {
         /// Not taken yet; tried at `nextAttemptAt`.
@@ -188,9 +191,9 @@ package struct DueNotification: Hashable, Sendable {
 
 /// The outbox. A campaign's change of state and its event are one transaction, whichever component makes the change.
 package protocol NotificationStore: Sendable {
-    /// Takes the configuration's receivers over. A new one is notified of events from now on; the pending notifications
-    /// of one that is no longer configured are dropped. A receiver that answered that it is gone begins anew once it was
-    /// taken out of the configuration and put back.
+    /// Takes over the configuration's receivers. A new receiver is notified of events from now on; the pending
+    /// notifications of a receiver that is no longer configured are dropped. A receiver that answered that it is gone
+    /// begins anew once it was taken out of the configuration and put back.
     func adoptReceivers(_ receivers: [NotificationReceiver], at now: Timestamp) throws
 
     /// Addresses the events since the last call to each receiver that subscribes to them, in the order in which
@@ -203,12 +206,12 @@ package protocol NotificationStore: Sendable {
     /// receiver is held or gone.
     func dueNotification(for url: String, at now: Timestamp) throws -> DueNotification?
 
-    /// Notes an event of each campaign that has been waiting since before `time`, once for each wait.
+    /// Notes an event for each campaign that has been waiting since before `time`, once for each wait.
     func noteLongWaits(since time: Timestamp, at now: Timestamp) throws
 
-    /// Notes events of the tokens that died since the last call, at most `limit` tokens in each. Where no
-    /// receiver subscribes to them they are passed over: one that subscribes later is notified of the tokens
-    /// that die from then on.
+    /// Notes events of the tokens that died since the last call, at most `limit` tokens in each. Where no receiver
+    /// subscribes to them, the tokens are skipped: a receiver that subscribes later is notified only of tokens that die
+    /// from then on.
     func noteDeadTokens(limit: Int, at now: Timestamp) throws
 
     /// Records an attempt and what follows from it, in one transaction.

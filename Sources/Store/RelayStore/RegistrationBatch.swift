@@ -59,19 +59,19 @@ package struct RegistrationBatch: Sendable {
         rows.removeAll(keepingCapacity: true)
     }
 
-    /// Makes room for so many devices of the size of those that it has, at most so many bytes of text. If it grew step
-    /// by step, the memory of each step would stay with the allocator.
+    /// Makes room for `devices` devices of the average size of those that the batch has, with at most `mostBytes` bytes
+    /// of text. If it grew step by step, the memory of each step would stay with the allocator.
     package mutating func reserve(devices: Int, mostBytes: Int) {
         guard !isEmpty else { return }
         rows.reserveCapacity(devices)
         bytes.reserveCapacity(min(bytes.count / count * (devices + devices / 16), mostBytes))
     }
 
-    /// Takes a device over from a text that holds all of it. The contents of the ranges must have been checked.
+    /// Adds a device from a text that holds all of its fields. The contents of the ranges must have been checked.
     ///
     /// - Parameters:
     ///   - source: UTF-8; the ranges are its own.
-    ///   - environment: its own or, where the row does not name one, production's.
+    ///   - environment: the device's own; production where the row names none.
     ///   - text: the range of a field's text; nil: none.
     package mutating func append(
         from source: [UInt8], token: Range<Int>, environment: Channel.Environment, kept: DeviceFieldSet,
@@ -85,13 +85,13 @@ package struct RegistrationBatch: Sendable {
                 registeredAt: registeredAt, deadSince: deadSince, seenAt: seenAt))
     }
 
-    /// Takes the whole of a device of this batch's app over.
+    /// Adds a device of this batch's app, with all of its fields.
     package mutating func append(_ device: DeviceRegistration) {
         precondition(device.app == app, "a batch holds one app's devices")
         append(DeviceChange(device))
     }
 
-    /// Takes over a change of a device.
+    /// Adds a change of a device.
     package mutating func append(_ device: DeviceChange) {
         var kept: DeviceFieldSet = device.environment == .keep ? [.environment] : []
         let (token, provider) = store(token: device.token.utf8)
@@ -110,7 +110,7 @@ package struct RegistrationBatch: Sendable {
                 registeredAt: device.registeredAt, deadSince: device.deadSince, seenAt: device.seenAt))
     }
 
-    /// A token as it is stored, and the provider of its form.
+    /// Copies a token in its stored form; returns its slice, and the provider that its form indicates.
     private mutating func store(token: some Collection<UInt8>) -> (ByteSlice, ProviderName) {
         let slice = store(token)
         let provider = ProviderName.of(token: bytes[slice.range], on: app.platform)

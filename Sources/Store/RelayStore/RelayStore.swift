@@ -4,7 +4,7 @@ package import RelayEngine
 /// All that the relay keeps. One driver implements it for each database; one conformance suite holds for all.
 ///
 /// Calls block until the database has answered and may be made from any thread: one writer at a time, readers beside
-/// it. Each method is one transaction.
+/// it. Each method is one transaction, unless its comment names several.
 package protocol RelayStore: VersionStore, DeviceRegistry, CampaignStore, Ledger, AccessTokenStore,
     ProviderTokenStore, AlertStore, SightingStore, StoreMaintenance, NotificationStore, AdoptionStore, RoundStore,
     EvidenceStore, AuditStore, SessionStore, PastStore
@@ -24,15 +24,15 @@ package protocol RelayStore: VersionStore, DeviceRegistry, CampaignStore, Ledger
     /// The facts that a person is shown before an act. The transaction that decides reads the same ones.
     func facts(_ subject: ActSubject, at now: Timestamp) throws -> Shown
 
-    /// Waits for the calls that are running. Later ones throw; a second `close()` does nothing.
+    /// Closes the store once the running calls have ended. Later calls throw; a second `close()` does nothing.
     func close()
 }
 
 extension RelayStore {
     /// How many devices an app has, and how its audience would be filtered: a dry run over the registry.
     ///
-    /// Reads in batches, each of its own moment: over millions of devices, one long snapshot would keep the store from
-    /// freeing rows that were replaced since (sqlite.org/wal.html, "Avoiding Excessively Large WAL Files").
+    /// Reads in batches, each with a snapshot of its own: over millions of devices, one long snapshot would keep the
+    /// store from freeing rows that were replaced since (sqlite.org/wal.html, "Avoiding Excessively Large WAL Files").
     package func survey(
         _ app: AppKey, judge: (DeviceRow, borrowing DeviceRows) -> FilterReason?
     ) throws -> AudienceSurvey {

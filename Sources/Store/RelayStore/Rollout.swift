@@ -2,12 +2,13 @@
 import RelayEngine
 import UpgradeRules
 
-/// The way on which a campaign reaches its users: a canary, waves, and then everybody. Every face takes its words from here. Pure.
+/// The steps by which a campaign reaches its users: a canary, waves, and then everybody. All user interfaces take their
+/// words from here. Pure.
 package struct Rollout: Hashable, Sendable {
     package enum Step: Hashable, Sendable {
         /// Users whom the bump names.
         case canary(numbers: Int)
-        /// A share of all users, with those before them.
+        /// A share of all users, those of the earlier steps included.
         ///
         /// - Parameter parts: of `WavePlan.parts`.
         case share(parts: Int)
@@ -23,7 +24,7 @@ package struct Rollout: Hashable, Sendable {
         }
     }
 
-    /// In their order; the last one is everybody.
+    /// The steps in their order; the last one is everybody.
     package let steps: [Step]
     /// The number of steps that have begun.
     package let begun: Int
@@ -39,10 +40,10 @@ package struct Rollout: Hashable, Sendable {
         begun = !hasStarted ? 0 : (canary != nil ? 1 : 0) + (campaign.isCanary ? 0 : max(begunWaves, 1))
     }
 
-    /// The step that is to come; nil: everybody is reached, as far as a push can.
+    /// The next step; nil: all steps have begun.
     package var next: Step? { begun < steps.count ? steps[begun] : nil }
 
-    /// The effect of a release, behind a command: "sends to 5 % of the users".
+    /// The effect of a release, as it follows a command's name: "sends to 5 % of the users".
     package var release: String { "sends to \((next ?? .everybody).words)" }
 
     /// All steps: "the canary of 2 phone numbers, then 5 % of the users, then everybody".

@@ -8,7 +8,7 @@ package struct BrowserSession: Hashable, Sendable {
     /// The SHA-256 of the API token that it began with; nil: it began at the control socket, and has an operator's rights.
     package var token: [UInt8]?
     package var createdAt: Timestamp
-    /// When it last asked for something, to the minute.
+    /// When it last sent a request, to the minute.
     package var usedAt: Timestamp
     /// It ends then, however much it is used.
     package var expiresAt: Timestamp
@@ -24,7 +24,7 @@ package struct BrowserSession: Hashable, Sendable {
     }
 }
 
-/// A session that is good, with what its API token allows now.
+/// A valid session, with the present rights of its API token.
 package struct LiveSession: Hashable, Sendable {
     package var session: BrowserSession
     /// nil: an operator's.
@@ -49,11 +49,11 @@ package struct ListedSession: Hashable, Sendable {
 }
 
 package protocol SessionStore: Sendable {
-    /// Also deletes the sessions that are over. Of those with the same API token, or without one by the same operator,
-    /// only the `most` that began last stay.
+    /// Adds a session, and deletes those that are over. An API token, or an operator without one, keeps only the `most`
+    /// sessions that began last.
     func addSession(_ session: BrowserSession, hash: [UInt8], most: Int) throws
 
-    /// All sessions that are not over at a moment, and whose API tokens are good; the newest first.
+    /// All sessions that are not over at `now`, and whose API tokens are valid; the newest first.
     func sessions(at now: Timestamp) throws -> [ListedSession]
 
     /// The session with this SHA-256, however old; nil: there is none, or its API token was revoked.

@@ -53,22 +53,23 @@ extension LoginRule {
 
 /// The versions that devices were seen with.
 package protocol SightingStore: Sendable {
-    /// Refreshes the versions of known devices, and notes in the campaign of that requirement the devices that were
-    /// notified at login, each once. Unknown tokens are left alone. A device counts as notified before it was seen with
-    /// the new version.
+    /// Updates the versions of known devices, and notes each device that was notified at login, once, in the campaign
+    /// of the requirement. Unknown tokens are left alone. A device that was notified and upgraded at the same login
+    /// counts as notified first.
     ///
     /// - Returns: how many of the tokens were known.
     @discardableResult
     func sawVersions(_ sightings: [Sighting], at now: Timestamp) throws -> Int
 
     /// The versions that an app's devices were last seen with, those with the most devices first, at most a thousand
-    /// spellings. Devices that were removed do not count. Costs as much as there are spellings, not devices.
+    /// spellings. Devices that were removed do not count. The cost grows with the number of spellings, not with that of
+    /// devices.
     func seenVersions(of app: AppKey) throws -> SeenVersions
 
     /// The same for every app that has devices.
     func seenVersions() throws -> [AppKey: SeenVersions]
 
-    /// The countries of an app's devices, as far as they are known. Costs as much as there are countries, and a look for
-    /// a device without one.
+    /// The countries of an app's devices, as far as they are known. The cost grows with the number of countries, plus a
+    /// look for a device without one.
     func seenCountries(of app: AppKey) throws -> AudienceCountries
 }

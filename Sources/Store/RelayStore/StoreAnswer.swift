@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One answer of a database's server to the question whether it suits the relay, before the relay works on it.
+/// One finding of the check whether a database server suits the relay, which comes before the relay works on it.
 package struct StoreAnswer: Hashable, Sendable {
     package enum Weight: Hashable, Sendable {
         /// As it should be.

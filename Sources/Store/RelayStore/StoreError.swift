@@ -13,7 +13,8 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
         case refused
         /// A bump, or another program's row, breaks the rules.
         case breaksRules([FieldFault])
-        /// It would lock people out as far as the relay knows. A caller that means it names the doubt.
+        /// The bump would lock people out as far as the relay knows. A caller that intends it confirms the doubt by
+        /// name.
         case doubtful(Doubt)
         /// An access token of that name exists.
         case nameTaken
@@ -28,7 +29,7 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
         /// Another process holds the write lock for longer than the driver waits.
         case busy
         /// The database cannot be reached, or the connection to it broke. Whether a change was made may be unknown; the
-        /// context then says so.
+        /// context then states this.
         case unreachable
         /// A file of the store was moved, replaced or removed while it was open.
         case moved
@@ -45,7 +46,7 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
         case failed
     }
 
-    /// Whether every other request would meet it, too.
+    /// Whether every other request would meet the same error.
     package var isOfWholeStore: Bool {
         switch code {
         case .full, .readOnly, .busy, .unreachable, .moved, .fenced, .wentBack, .tooNew: true

@@ -16,7 +16,7 @@ package struct StoreFigures: Sendable {
     package init() {}
 }
 
-/// How much a store holds, for metrics. Asked of the store, so not too often.
+/// How much a store holds, for metrics. Read from the store, so it should not be read too often.
 package struct StoreCensus: Sendable {
     package struct Campaigns: Sendable, Hashable {
         package var app: AppKey
@@ -34,7 +34,7 @@ package struct StoreCensus: Sendable {
         package var pending: Int64
         /// When the oldest pending notification was made; nil where none is.
         package var oldest: Timestamp?
-        /// It answered 410 and is notified no more.
+        /// Whether it answered 410, and is no longer notified.
         package var isGone: Bool
 
         package init(url: String, pending: Int64, oldest: Timestamp?, isGone: Bool) {
@@ -47,7 +47,7 @@ package struct StoreCensus: Sendable {
 
     package var devices: [AppKey: Int64] = [:]
     package var campaigns: [Campaigns: Int64] = [:]
-    /// Devices that campaigns in such a state did not send to any more.
+    /// Devices that campaigns of such an app and state have left out.
     package var cancelled: [Campaigns: Int64] = [:]
     package var receivers: [Receiver] = []
 

@@ -20,15 +20,16 @@ package protocol StoreMaintenance: Sendable {
     /// and dead devices from before it, and the former telephones that only those needed. Gives the room back to the
     /// file system where the store can.
     ///
-    /// A campaign itself stays, with its counts and reasons, so that no version is announced twice. Its deliveries can no
-    /// longer be listed, the curve of its adoption goes, and `upgraded` stands still. Works in small transactions, with pauses
-    /// between them; interrupted, it goes on where it stood the next time.
+    /// A campaign itself stays, with its counts and reasons, so that no version is announced twice. Its deliveries can
+    /// no longer be listed, the curve of its adoption is deleted, and `upgraded` no longer changes. Works in small
+    /// transactions, with pauses between them; interrupted, it goes on where it stood the next time.
     ///
     /// - Parameter pulse: called between transactions with what was done so far; false stops.
     func prune(before time: Timestamp, at now: Timestamp, pulse: (PruneReport) -> Bool) throws -> PruneReport
 }
 
-/// A store, or a backup of one, that no daemon has open. Its writes are there as a whole or not at all.
+/// A store, or a backup of one, for commands that work without the daemon. Each write takes effect as a whole or not at
+/// all.
 package protocol ClosedStore {
     /// Where it is, in words for an operator.
     var place: String { get }
@@ -44,7 +45,7 @@ package protocol ClosedStore {
     /// `StoreMaintenance.check`.
     func check(begins: (String) -> Bool) throws -> [StoreFault]
 
-    /// Copies it to a new file, for its owner alone.
+    /// Copies the store to a new file, which only its owner may open.
     func copy(to path: String, progress: (BackupProgress) -> Bool) throws
 
     /// Checks a backup and puts it in the store's place. The store as it was is kept beside it.
@@ -58,7 +59,7 @@ package struct RestoredStore: Hashable, Sendable {
     package var place: String
     /// Bytes.
     package var size: Int64
-    /// Where the store as it was is now; nil where there was none.
+    /// Where the replaced store is kept; nil where there was none.
     package var kept: String?
 
     package init(place: String, size: Int64, kept: String?) {
@@ -110,7 +111,7 @@ package struct PruneReport: Hashable, Sendable {
     package var webhooks: Int64 = 0
     package var alerts: Int64 = 0
     package var notifications: Int64 = 0
-    /// Rows of the audit trail: these have a time of their own (`AuditStore.forgetAudit`).
+    /// Rows of the audit trail, which are kept for a time of their own (`AuditStore.forgetAudit`).
     package var audit: Int64 = 0
     /// Bytes given back to the file system.
     package var freed: Int64 = 0

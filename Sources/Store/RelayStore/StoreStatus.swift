@@ -52,7 +52,7 @@ package struct StoreRelease: Hashable, Sendable {
     package var release: String
     /// The schema version that it brought the store to.
     package var schemaVersion: Int
-    /// When it opened the store first, after another one.
+    /// When it first opened the store after another release.
     package var openedAt: Timestamp
 
     package init(release: String, schemaVersion: Int, openedAt: Timestamp) {

@@ -2,14 +2,14 @@
 import Registry
 import RelayEngine
 
-/// The limits of the texts that a store keeps: every database can hold these, so that one's data can be moved to
-/// another. The API refuses some more.
+/// The limits of the texts that a store keeps: every database can hold texts within them, so that data can be moved
+/// from one database to another. The API is stricter.
 package enum StoreText {
     /// The most bytes of a text that rows are looked up by, such as a telephone or a webhook's id. An entry of an index
     /// has 2,704 bytes at most in PostgreSQL, and some keys are made of two texts.
     package static let longestKey = 1024
 
-    /// PostgreSQL's texts cannot hold it ("the character with code zero is not supported", postgresql.org/docs,
+    /// PostgreSQL's texts cannot hold U+0000 ("the character with code zero is not supported", postgresql.org/docs,
     /// "Character Types"), and SQLite's functions end at it (sqlite.org/nulinstr.html).
     package static let nul = "a text has the character U+0000, which no store keeps"
 
@@ -28,7 +28,7 @@ package enum StoreText {
 }
 
 extension RegistrationBatch {
-    /// Some devices of one app, whose texts a store keeps.
+    /// Some devices of one app, whose texts a store can keep.
     ///
     /// - Throws: as `checkTexts`.
     package init(_ devices: some Sequence<DeviceRegistration>, of app: AppKey) throws(StoreError) {
@@ -37,7 +37,7 @@ extension RegistrationBatch {
         try checkTexts()
     }
 
-    /// - Throws: `.conflict` where a store does not keep one of its texts.
+    /// - Throws: `.conflict` where a store cannot keep one of its texts.
     package func checkTexts() throws(StoreError) {
         try StoreText.check(keys: app.app)
         guard !bytes.contains(0) else { throw StoreError(.conflict, context: StoreText.nul) }

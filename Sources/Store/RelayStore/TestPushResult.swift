@@ -9,7 +9,7 @@ package struct TestPushResult: Hashable, Sendable {
     }
 
     package var state: State
-    /// The service's; nil where it did not answer.
+    /// The HTTP status of the service's answer; nil where it did not answer.
     package var status: Int?
     /// The service's reason, or the error that kept the push from leaving.
     package var reason: String?

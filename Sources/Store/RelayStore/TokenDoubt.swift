@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 
-/// A push service's last answers against an app's tokens there, kept from one life of the process to the next.
+/// A push service's last answers against an app's tokens for one channel, kept across restarts of the process.
 package struct TokenDoubt: Hashable, Sendable {
     package enum Kind: UInt8, Sendable, CaseIterable {
-        /// They are called dead.
+        /// The service calls the tokens dead.
         case dead = 0
-        /// The other environment takes them.
+        /// The service's other environment accepts the tokens.
         case moved = 1
     }
 

@@ -3,8 +3,9 @@ package import RelayEngine
 package import UpgradeRules
 import WireFormat
 
-/// A wish to raise versions. Versions that are nil stay as they are; a bump that raises `required` replaces the audience with
-/// its own (nil: everyone), and one that raises anything brings its own texts (nil: the configuration's).
+/// A request to raise or block versions. Versions that are nil stay as they are; a bump that raises `required` replaces
+/// the audience with its own (nil: everyone), and one that raises anything brings its own texts (nil: the
+/// configuration's).
 package struct VersionBump: Hashable, Sendable {
     package var app: AppKey
     package var latest: Version?
@@ -40,7 +41,6 @@ package struct VersionBump: Hashable, Sendable {
 package struct BumpOutcome: Sendable {
     /// The record after the bump.
     package var record: VersionRecord
-    /// Whether `required` rose.
     package var requiredRose: Bool
     /// The campaign that the rise started; nil when `required` did not rise.
     package var campaign: CampaignRecord?
@@ -114,7 +114,6 @@ package struct Decision: Sendable {
     package var campaign: CampaignRecord?
     /// The blocks that were made or ended.
     package var blocked: [Block] = []
-    /// Whether anything has changed.
     package var hasChanged: Bool
     /// All that it has altered, with the stored ids of requirements.
     package var changes: [Change] = []
@@ -151,11 +150,12 @@ package protocol VersionStore: Sendable {
     /// The requirements that were in force for everybody, newest first.
     func inForceHistory(of app: AppKey, limit: Int) throws -> [InForceChange]
 
-    /// The only way to change requirements, and campaigns with them: reads all of an app's, asks `RequirementMachine`,
-    /// and writes the differences, in one transaction.
+    /// The only way to change requirements, and campaigns with them: reads all of an app's requirements and campaigns,
+    /// asks `RequirementMachine`, and writes the differences, in one transaction.
     ///
     /// - Parameters:
-    ///   - receipt: with one, the answer that `render` makes of the decision is stored in the same transaction.
+    ///   - receipt: where one is given, the answer that `render` makes of the decision is stored with it in the same
+    ///     transaction.
     ///   - render: called inside the transaction; an error that it throws undoes it.
     /// - Throws: `RequirementRefusal`, `StoreError`; then nothing has changed.
     func decide(
@@ -163,7 +163,7 @@ package protocol VersionStore: Sendable {
         receipt: WebhookReceipt?, render: ((Decision) throws -> StoredAnswer)?
     ) throws -> (Decision, StoredAnswer?)
 
-    /// The answer that was given to this webhook before, if it was.
+    /// The answer that was given to this webhook before; nil: none was.
     ///
     /// - Throws: `StoreError.webhookDiffers` where another body came with its id.
     func answer(to receipt: WebhookReceipt) throws -> StoredAnswer?
@@ -192,7 +192,7 @@ extension VersionStore {
         try decide(app, event, by: actor, in: surroundings, receipt: nil, render: nil).0
     }
 
-    /// Applies a change to a campaign, for which no store has to be asked.
+    /// Applies a change to a campaign, which needs no verdict of an app store.
     ///
     /// - Returns: false where its state does not allow it.
     @discardableResult
@@ -249,7 +249,7 @@ extension VersionStore {
 
     /// Lets blocked versions be used again.
     ///
-    /// - Throws: `StoreError` where one is not blocked; then all stay so.
+    /// - Throws: `StoreError` where one of them is not blocked; then the others stay blocked.
     package func unblock(
         _ versions: [Version], of app: AppKey, by actor: Principal, reason: String?,
         in surroundings: RequirementMachine.Surroundings

@@ -11,7 +11,7 @@ package struct WaveSlice: Hashable, Sendable {
         self.number = number
     }
 
-    /// Whether it takes all devices without an outcome, whatever wave their users were in at its turn.
+    /// Whether it is the last wave, which takes all devices without an outcome, whichever wave their users are in.
     package var isLast: Bool { number == draw.plan.count - 1 }
 }
 
@@ -46,7 +46,7 @@ extension CampaignRecord {
     /// The telephones that it goes to; nil: everybody.
     package var audience: [String]? { canary?.phase == .released ? nil : requirement.canary }
 
-    /// The canary's pushes that failed for good, as its waves count them.
+    /// The canary's pushes that failed for good, counted as waves count failures.
     package var canaryFailures: Int64 {
         figures.counts.rejected + figures.counts.unregistered + figures.counts.expired
     }

@@ -18,10 +18,10 @@ extension SQLiteStore {
         }
     }
 
-    /// The one writer's transactions are over at once.
+    /// Does nothing: the one writer's transactions are over at once.
     package func endSessions(of node: Int64) throws {}
 
-    /// No other relay could send news.
+    /// Returns at once, without news: no other relay could send any.
     package func awaitNews(until deadline: MonotonicTime) throws -> FleetHints { FleetHints() }
 
     package func tell(_ wish: FleetRequest) throws {}

@@ -8,7 +8,8 @@ extension SQLiteStore {
     /// The settings that a store is opened with. The defaults are the daemon's; a simulation, which has one thread and a
     /// clock of its own, sets others.
     package struct Options: Sendable {
-        /// Connections that read: each call that reads takes one, and waits when all are taken. 0: it takes the writer's. Default 4.
+        /// Connections that read: each call that reads takes one, and waits when all are taken. 0: reads use the
+        /// writer's connection. Default 4.
         package var readers = 4
         /// Whether a log that a large batch has left is copied into the file by a thread and a connection of its own
         /// (`Checkpoints`). Otherwise each commit copies it, as SQLite does by default. Default true.

@@ -29,11 +29,11 @@ package final class SQLiteStore: PrunableSQL {
     package var membership: Membership { options.membership }
     package let decisions = DecisionNotices()
     let readers: ReaderPool
-    /// The files that it was opened with.
+    /// The files that the store was opened with.
     let files: StoreFiles
     /// nil where each commit copies the log.
     let checkpoints: Checkpoints?
-    /// The tables that it was opened with.
+    /// The tables that the store had when it was opened.
     private let tables: [SQL]
 
     /// Opens the store, creates it (mode 0600) where there is none, and brings it to the newest schema.

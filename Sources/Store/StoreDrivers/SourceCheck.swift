@@ -5,7 +5,7 @@ import RelayStoreSQLite
 import Synchronization
 import Threading
 
-/// Checks a store on a thread of its own, while its rows are on their way to another one.
+/// Checks a store on a thread of its own, while its rows are copied to another store.
 final class SourceCheck: Sendable {
     private let path: String
     private let found = Mutex<Result<StoreFault?, any Error>?>(nil)
@@ -14,7 +14,7 @@ final class SourceCheck: Sendable {
 
     private init(_ path: String) { self.path = path }
 
-    /// - Throws: the store's fault, also where `body` failed over it first; else the error of `body`.
+    /// - Throws: the store's fault, even if `body` failed because of it first; else the error of `body`.
     static func run<R>(on store: SQLiteStore, at path: String, beside body: (SourceCheck) throws -> R) throws -> R {
         let check = SourceCheck(path)
         let thread = try NativeThread(name: "check") { check.look(at: store) }

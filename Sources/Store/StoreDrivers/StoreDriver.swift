@@ -5,7 +5,7 @@ import RelayStorePostgres
 import RelayStoreSQLite
 package import Telemetry
 
-/// The one place that knows the drivers: all other code sees what a store can do.
+/// The one place that knows the drivers: all other code sees only the `RelayStore` and `ClosedStore` protocols.
 package enum StoreDriver {
     /// The longest check of the pages of a store that was not closed well.
     private static let pageCheckTime = Duration.seconds(2)
@@ -16,7 +16,7 @@ package enum StoreDriver {
     ///   - environment: may hold the configuration's secrets.
     ///   - release: this release's name.
     ///   - log: receives lines about the store as it is opened, and later when its database is gone or back.
-    ///   - changes: receives a line for each change of what is required, whatever caller asks for it.
+    ///   - changes: receives a line for each change of what is required, whichever caller makes it.
     ///   - membership: this relay's membership, where there may be others.
     /// - Throws: `CommandFailure` where its directory cannot be made; `StoreError`.
     package static func open(
@@ -37,10 +37,10 @@ package enum StoreDriver {
         }
     }
 
-    /// The record in the service's own directory, where systemd or an image has made one: it has the relay's name, since
-    /// several may share it.
+    /// The path of `OpenStore.note` in the service's own directory, where systemd or an image has made one. It contains
+    /// the relay's name, since several relays may share the directory.
     private static func note(of node: String?, schema: String, _ environment: [String: String]) -> String? {
-        // "systemd.exec", StateDirectory=: several are separated by colons.
+        // "systemd.exec", StateDirectory=: several directories are separated by colons.
         guard let folder = environment["STATE_DIRECTORY"]?.split(separator: ":").first, folder.hasPrefix("/") else {
             return nil
         }
@@ -137,7 +137,7 @@ package enum StoreDriver {
                 .refused, context: "the configuration keeps the store in SQLite",
                 hint: "Name the database to move it to in store.postgres, in the place of store.sqlite")
         }
-        // Fails where there is no file, which would be made otherwise.
+        // Fails where there is no file: opening the store would create it.
         _ = try SQLiteFile(path).status()
         let lock = try StoreLock(store: path)
         defer { withExtendedLifetime(lock) {} }
@@ -162,7 +162,7 @@ package struct OpenStore {
     /// The writer's pulse: for a file it beats with every write, and now and then in the middle of a long one; for a
     /// database it rests.
     package let pulse: Pulse
-    /// Whether other relays may work on it at a time.
+    /// Whether other relays may work on it at the same time.
     package let isShared: Bool
     /// The file that records how far the store is (`RollbackWatch`); nil: none, since the service has no directory of its own.
     package let note: String?

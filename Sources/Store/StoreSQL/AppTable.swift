@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayStore
 
-/// Apps as numbers.
+/// The table `app`, which numbers the apps.
 package enum AppTable {
     /// The app's number, or nil when nothing was ever stored for it.
     package static func id(of app: AppKey, _ connection: some SQLConnection) throws -> Int64? {

@@ -3,7 +3,7 @@ package import RelayEngine
 package import RelayStore
 package import UpgradeRules
 
-/// The columns of the row that a statement stands on, each read once and in the order in which the statement lists them.
+/// The columns of a statement's current row, each read once and in the order in which the statement lists them.
 ///
 /// A debug build ends a program that reads beyond the last column. Inlinable, since batches are read with it.
 package struct Columns<Row: SQLRow> {
@@ -13,7 +13,7 @@ package struct Columns<Row: SQLRow> {
 
     @inlinable init(_ row: Row) { self.row = row }
 
-    /// Whether every column was read; or none, as of a row that only has to exist.
+    /// Whether every column was read, or none, as for a row that only has to exist.
     @inlinable package var areRead: Bool { place == 0 || place == row.columnCount }
 
     @inlinable
@@ -46,7 +46,7 @@ package struct Columns<Row: SQLRow> {
         return row.isNull(column) ? nil : row.integer(column)
     }
 
-    /// A truth value; false for NULL.
+    /// A boolean; false for NULL.
     @inlinable
     package mutating func bool() -> Bool { integer() != 0 }
 

@@ -2,7 +2,7 @@
 package import Registry
 
 extension DeviceField {
-    /// Its column of the table `device`.
+    /// The field's column in the table `device`.
     ///
     /// - Precondition: it is one of `values`.
     package var sql: SQL {

@@ -4,7 +4,7 @@ import RelayStore
 /// Texts as a database holds them. SQLite stores any bytes as a text; PostgreSQL takes UTF-8 without U+0000
 /// (postgresql.org/docs, "Character Types"), and the API passes on nothing else.
 package enum PortableText {
-    /// Why other databases would refuse the text; nil: it is a text everywhere.
+    /// Why other databases would refuse the text; nil: every database takes it.
     package static func fault(_ bytes: [UInt8]) -> String? {
         // The mark of an erased user, which each driver stores in its own way.
         if bytes.first == 0, bytes.elementsEqual(Delivery.erased.utf8) { return nil }
@@ -40,7 +40,7 @@ package enum PortableText {
 }
 
 extension StoreExamination {
-    /// Checks that each text is one in every database. Only for SQLite: PostgreSQL has no others.
+    /// Checks that each text is valid in every database. Only for SQLite: PostgreSQL holds no other texts.
     mutating func texts() throws {
         guard connection.dialect == .sqlite else { return }
         let columns = try connection.all(

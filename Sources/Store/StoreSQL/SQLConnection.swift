@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A connection to a database within one call of the store, as the statements that every driver shares see it.
+/// A connection to a database within one call of the store, in the form that the statements shared by all drivers use.
 ///
-/// Parameters are written as in SQLite: `?` is the one after the highest so far, `?3` the third. PostgreSQL takes a
-/// parameter's type from its first place, which must not be in CASE, nor before IS NULL. A statement is compiled at its
-/// first use and kept by its text.
+/// Parameters are written as in SQLite: `?` has the number after the highest so far, `?3` is the third. PostgreSQL
+/// takes a parameter's type from its first place, which must not be in CASE, nor before IS NULL. A statement is
+/// compiled at its first use and kept by its text.
 package protocol SQLConnection {
     associatedtype Row: SQLRow
 
@@ -23,7 +23,7 @@ extension SQLConnection {
     @discardableResult
     package func run(_ sql: SQL, _ values: (any SQLValue)?...) throws -> Int { try run(sql, values: values) }
 
-    /// Reads each row of `sql`, all of its columns: a debug build ends a program that skips some.
+    /// Reads each row of `sql`. `row` must read all columns: a debug build traps otherwise.
     @inlinable
     package func each(
         _ sql: SQL, values: [(any SQLValue)?], atMost limit: Int = .max, row: (inout Columns<Row>) throws -> Void
@@ -82,8 +82,8 @@ extension SQLConnection {
         try first(sql, values: values) { $0.integer() }
     }
 
-    /// Inserts a row; returns the number that `sql` has behind RETURNING. Goes through to the end: only there SQLite reports
-    /// that a row refers to one that does not exist.
+    /// Inserts a row; returns the number that `sql` has behind RETURNING. Steps to the end of the statement: only there
+    /// does SQLite report that a row refers to one that does not exist.
     @inlinable
     package func insert(_ sql: SQL, _ values: (any SQLValue)?...) throws -> Int64 {
         try insert(sql, values: values)

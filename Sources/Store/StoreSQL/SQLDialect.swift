@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The differences between SQLite's and PostgreSQL's language. They are few: both have RETURNING, ON CONFLICT, IS DISTINCT
-/// FROM and CASE; a truth value is bound and kept as 0 or 1, and a sum is cast.
+/// The differences between SQLite's and PostgreSQL's language. They are few: both have RETURNING, ON CONFLICT, IS
+/// DISTINCT FROM and CASE; a boolean is bound and stored as 0 or 1, and a sum is cast.
 package enum SQLDialect: Sendable {
     case sqlite
     case postgres
@@ -26,7 +26,8 @@ package enum SQLDialect: Sendable {
         self == .sqlite ? "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)" : "now_ms()"
     }
 
-    /// The step of the schema that a release must know to work on it. SQLite's file has one process, which checks it when it opens it.
+    /// The step of the schema that a release must know to work on it. SQLite's file has one process, which checks the
+    /// step when it opens the file.
     package var oldestStep: SQL { self == .sqlite ? "0" : "(SELECT oldest FROM store_schema)" }
 
     /// 32 random hex digits.

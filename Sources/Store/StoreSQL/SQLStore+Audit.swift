@@ -32,7 +32,7 @@ extension SQLStore {
 
 /// The tables `audit` and `audit_horizon`.
 package enum AuditTable {
-    /// A filter that is not set adds nothing to the condition, so that each filter has its index.
+    /// A filter that is not set adds nothing to the condition, so that each filter can use its index.
     package static func condition(
         _ filter: AuditFilter, before: Int64?
     ) -> (condition: SQL, values: [(any SQLValue)?]) {
@@ -63,7 +63,8 @@ package enum AuditTable {
         return (condition, values)
     }
 
-    /// The actor of this name, five times: with the user's number or without it, and either of two ("root (uid 0) for ada (uid 1000)").
+    /// The condition for an actor by name, which is bound five times. Finds the name with or without the user's number,
+    /// and as either of two ("root (uid 0) for ada (uid 1000)").
     private static let isActor: SQL = """
         (substr(actor || ' (', 1, length(CAST(? AS TEXT)) + 2) = CAST(? AS TEXT) || ' ('
          OR substr(actor, 1, length(CAST(? AS TEXT)) + 5) = CAST(? AS TEXT) || ' for '

@@ -23,8 +23,8 @@ extension SQLStore {
     /// - Returns: whether there may be more.
     private func noteBatch(of app: Int64, limit: Int, at now: Timestamp) throws -> Bool {
         try write("noting dead tokens", lock: .rows) { connection in
-            // Another transaction that locks this row retires tokens of the app, or notes them as here: it comes before or
-            // after this one.
+            // Locks the app's row: another transaction that retires or notes tokens of the app comes before or after
+            // this one.
             let places = try connection.first(
                 "SELECT retired_told, retired_last FROM app WHERE id = ? \(connection.dialect.forUpdate)", app
             ) { (told: DeadPlace(order: $0.integer()), last: DeadPlace(order: $0.integer())) }
@@ -48,7 +48,7 @@ extension SQLStore {
         }
     }
 
-    /// Whether any receiver subscribes to such events.
+    /// Whether any receiver subscribes to events of a type.
     static func isHeardOf(_ type: EventType, _ connection: Connection) throws -> Bool {
         try connection.all("SELECT states FROM receiver WHERE gone_at IS NULL") { names($0.text()) }
             .contains { $0.contains(type.name) }
@@ -61,7 +61,7 @@ package enum DeadTable {
     private static let found: SQL = """
         d.app_id = ?1 AND d.retired_order > ?2 AND d.retired_order <= ?3 AND \(isDead) ORDER BY d.retired_order LIMIT ?4
         """
-    /// The condition for a device `d` that has a place among them.
+    /// The condition for a device `d` that has a place among the dead tokens.
     package static let isDead: SQL = "d.retired_at IS NOT NULL AND d.removed_at IS NULL"
 
     /// The condition for a device `d` whose token an answer to a push ends: the answer is about the registration that the device

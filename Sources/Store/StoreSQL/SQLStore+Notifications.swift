@@ -97,7 +97,7 @@ extension SQLStore {
         }
         for campaign in late {
             try write("noting what waits long", lock: .campaign(campaign)) { connection in
-                // It may be in force since, or another relay has noted it.
+                // The campaign may have begun since, or another relay may have noted the wait.
                 guard try connection.exists("\(NotificationTable.waitsLong) AND c.id = ?2", time, campaign.row) else {
                     return
                 }
@@ -211,8 +211,8 @@ package enum NotificationTable {
                                       WHERE b.campaign_id = c.id AND b.state = 'waiting'), 0))
         """
 
-    /// Notes an event of a campaign with the campaign as it is. The column `state` has the state, and the event's name where that is no
-    /// state.
+    /// Notes an event of a campaign, with the campaign as it is now. The column `state` has the campaign's state,
+    /// followed by the event's name unless the event is that state.
     package static func note(
         _ type: EventType, of campaign: CampaignKey, at now: Timestamp, _ connection: some SQLConnection
     ) throws {

@@ -26,7 +26,8 @@ extension SQLStore {
         while systems.count < 1000,
             let next = try connection.first(nextSystem, id, last, row: { $0.optionalText() }) ?? nil
         {
-            // A system that no phone runs is no evidence: one typing error would leave the launch document without a force.
+            // Leaves out a system that no phone runs: otherwise one typing error would keep the launch document from
+            // forcing any device.
             if ValueDoubt.system(next.utf8) == nil, let version = try? Version(next) { systems.append(version) }
             last = next
         }

@@ -80,12 +80,13 @@ extension SQLStore {
 
 /// The tables `version_census` and `version_share`.
 package enum VersionShareTable {
-    /// The devices of one look.
+    /// The number of devices that one query counts.
     static let size: Int64 = 20_000
     /// A share is stored in millionths.
     fileprivate static let whole = 1_000_000.0
 
-    /// The next ?4 devices of an app (?1) behind one (?2), by version: those that were seen since a moment (?3), all, and the last.
+    /// The next ?4 devices of an app (?1) behind one (?2), by version: how many were seen since a moment (?3), how many
+    /// there are, and the last id.
     ///
     /// Reads the app's devices alone, however many others there are: PostgreSQL compares rows, so that it can take no other index.
     package static func part(_ dialect: SQLDialect) -> SQL {

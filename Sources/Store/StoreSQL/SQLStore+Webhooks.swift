@@ -26,9 +26,9 @@ extension SQLStore {
     }
 }
 
-/// Webhooks that were answered.
+/// The table `webhook`: incoming webhooks that were answered.
 package enum WebhookTable {
-    /// The rows that a time (the parameter) ends.
+    /// The rows that may be deleted: received before a time (the parameter), and with an id that is not a digest.
     package static let isForgotten: SQL = "received_at < ? AND substr(id, 1, 7) <> 'sha256:'"
 
     package static func answer(to receipt: WebhookReceipt, _ connection: some SQLConnection) throws -> StoredAnswer? {

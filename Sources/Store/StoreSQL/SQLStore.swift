@@ -3,7 +3,7 @@ package import RelayEngine
 package import RelayStore
 package import Telemetry
 
-/// A store in a database that speaks SQL: all code outside the hot paths is written once, here, for every driver.
+/// A store in an SQL database: all code outside the hot paths is written once, here, for every driver.
 package protocol SQLStore: RelayStore {
     associatedtype Connection: SQLConnection
 
@@ -32,7 +32,7 @@ package protocol SQLStore: RelayStore {
     /// The clock of the relays' leases; nil: the database's own clock.
     var storeClock: Timestamp? { get }
 
-    /// Runs the work that keeps this relay's lease: it is over soon, one way or the other.
+    /// Runs the work that keeps this relay's lease, which succeeds or fails soon.
     ///
     /// - Parameter isOneStatement: whether the work needs no transaction, and may be done twice.
     func keepLease<R: Sendable>(_ doing: String, isOneStatement: Bool, _ body: (Connection) throws -> R) throws -> R

@@ -65,7 +65,7 @@ extension Channel: SQLValue {}
 extension TokenDoubt.Kind: SQLValue {}
 extension StoreKind: SQLValue {}
 
-/// The row that a statement stands on. Columns count from 0; a truth value is 0 or 1.
+/// A statement's current row. Columns count from 0; a boolean is 0 or 1.
 package protocol SQLRow {
     var columnCount: Int32 { get }
     func isNull(_ column: Int32) -> Bool

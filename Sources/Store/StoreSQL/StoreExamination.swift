@@ -54,7 +54,8 @@ package struct StoreExamination<Connection: SQLConnection> {
         for detail in try connection.all(query, values: values, row: detail) { note(detail) }
     }
 
-    /// Each batch is as its columns describe it, its devices exist and have no row as well, and each upgraded device is one of them.
+    /// Checks that each batch matches its columns, that its devices exist and have no row as well, and that each
+    /// upgraded device is in a batch.
     private mutating func batches() throws {
         let campaigns = try connection.all(
             "SELECT id, public_id, app_id FROM campaign WHERE pruned_at IS NULL ORDER BY id"
@@ -114,7 +115,7 @@ package struct StoreExamination<Connection: SQLConnection> {
             "SELECT device_id FROM delivery_upgrade WHERE campaign_id = ? AND device_id BETWEEN ? AND ?", campaign)
     }
 
-    /// No device is in two shards, and only one channel packs its outcomes.
+    /// Checks that no device is in two shards, and that only one channel packs its outcomes.
     private mutating func shards() throws {
         try note(
             each: """
@@ -134,9 +135,9 @@ package struct StoreExamination<Connection: SQLConnection> {
         ) { "campaign \($0.text()): shards of two channels pack their outcomes" }
     }
 
-    /// Each count is the number of the ledger's rows and batched devices in that state; for a campaign that is over, also of
-    /// the devices that its end left out, which the shards know. A device that upgraded before the campaign came to it has
-    /// no mark in its ledger.
+    /// Checks that each count is the number of the ledger's rows and batched devices in that state; for a campaign that
+    /// is over, also of the devices that its end left out, which the shards know. A device that upgraded before the
+    /// campaign reached it has no mark in the ledger.
     private mutating func campaigns() throws {
         let campaigns = try connection.all(
             """
@@ -189,8 +190,9 @@ package struct StoreExamination<Connection: SQLConnection> {
         }
     }
 
-    /// No more devices were reached than have upgraded, and none was notified at login without being counted; no curve is
-    /// above its count, or falls. Devices that were deleted took their rows along.
+    /// Checks that no more devices count as reached than have upgraded, that every device notified at login is counted,
+    /// and that each curve rises at every point and stays within its count. Devices that were deleted took their rows
+    /// along.
     private mutating func adoption() throws {
         let campaigns = try connection.all(
             """
@@ -226,8 +228,8 @@ package struct StoreExamination<Connection: SQLConnection> {
         }
     }
 
-    /// An app's number of devices is that of its rows, and `version_seen` adds up to it. Before a campaign is planned this
-    /// is its audience.
+    /// Checks that an app's number of devices is that of its rows, and `version_seen` adds up to it. Before a campaign
+    /// is planned this is its audience.
     private mutating func devices() throws {
         let found = try connection.all(
             """
@@ -243,8 +245,8 @@ package struct StoreExamination<Connection: SQLConnection> {
         }
     }
 
-    /// Each app's `version` is as it is derived, each requirement is as its last history entry has it, and each campaign
-    /// shows the state that follows from all that is known.
+    /// Checks that each app's `version` matches the view `version_now`, that each requirement matches its last history
+    /// entry, and that each campaign has the state that follows from the requirements.
     private mutating func history() throws {
         try note(
             each: """

@@ -18,8 +18,8 @@ package struct APNsCertificateContent: Sendable, Hashable {
     /// Every topic that it names.
     package var topics: [Topic]
 
-    /// The topics that an alert may be pushed to. Apple's certificate of one app names the app three times: as it is, with
-    /// ".voip" and with ".complication" behind it; no alert goes to the last two.
+    /// The topics that an alert may be pushed to. Apple's certificate for one app names three topics: the app's
+    /// identifier, and the same with ".voip" and with ".complication" at its end; no alert goes to the last two.
     package var alertTopics: [String] {
         topics.filter { $0.uses.isEmpty || $0.uses.contains("app") }.map(\.name)
     }

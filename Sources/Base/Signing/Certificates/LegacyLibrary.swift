@@ -12,7 +12,7 @@ final class LegacyLibrary {
     private let legacy: OpaquePointer
     private let usual: OpaquePointer
 
-    /// Nil where this machine does not have the provider; it is a file of its own, which not every installation has.
+    /// Nil where this machine does not have the provider, which is a separate file that some installations lack.
     ///
     /// - Parameter provider: its name.
     init?(provider: String) {
@@ -22,7 +22,7 @@ final class LegacyLibrary {
             ERR_clear_error()
             return nil
         }
-        // Once a provider is loaded by name the default one is no longer loaded by itself (OSSL_PROVIDER_load(3)).
+        // Once a provider is loaded by name, the default one is no longer loaded automatically (OSSL_PROVIDER_load(3)).
         guard let usual = unsafe OSSL_PROVIDER_load(context, "default") else {
             _ = unsafe OSSL_PROVIDER_unload(legacy)
             unsafe OSSL_LIB_CTX_free(context)
@@ -41,9 +41,9 @@ final class LegacyLibrary {
         ERR_clear_error()
     }
 
-    /// Opens something with the library that all else uses, and with this one only where its ciphers are needed.
+    /// Opens something with the process's own context, and with a legacy one only where its ciphers are needed.
     ///
-    /// - Parameter open: opens it with the given library; nil: with that of the process.
+    /// - Parameter open: opens it with the given library context; nil: with the process's own.
     static func opening<Content>(
         provider: String, _ open: (OpaquePointer?) throws(OpeningFailure) -> Content
     ) throws(OpeningFailure) -> Content {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import WireFormat
 
-/// Repairs a PEM text (RFC 7468), whatever carried it here. Editors write a byte-order mark or UTF-16. Environment variables
+/// Repairs a PEM text (RFC 7468) that was changed on its way here. Editors write a byte-order mark or UTF-16. Environment variables
 /// and their files have the two characters \n or blanks instead of a line's end, quotes around the text, or a name before
 /// it. YAML indents it. OpenSSL finds a block only where its mark begins a line. Pure.
 package enum PEMText {
@@ -72,7 +72,7 @@ package enum PEMText {
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-    /// The fault of a file of certificates to trust, which libcurl's TLS reads itself; nil: none.
+    /// The fault in a file of certificates to trust, which libcurl's TLS reads directly; nil: none.
     ///
     /// - Returns: a reason that completes "the file X …", and whether TLS would still find some of the certificates.
     package static func authoritiesFault(_ bytes: [UInt8]) -> (reason: String, someAreFound: Bool)? {

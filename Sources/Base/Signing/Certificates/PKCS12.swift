@@ -3,7 +3,7 @@ import COpenSSL
 
 /// The content of a PKCS#12 file (`.p12`, `.pfx`; RFC 7292), in forms that are independent of an OpenSSL library context.
 struct PKCS12 {
-    /// The certificate of the key; nil where the file has none that belongs to it.
+    /// The certificate that belongs to the key; nil where the file has none.
     var leaf: X509Certificate?
     /// The other certificates.
     var chain: [X509Certificate] = []
@@ -19,7 +19,7 @@ struct PKCS12 {
         }
     }
 
-    /// - Parameter library: nil: that of the process.
+    /// - Parameter library: a library context; nil: the process's own.
     @unsafe
     private init(_ der: [UInt8], _ password: [UInt8]?, library: OpaquePointer?) throws(OpeningFailure) {
         guard let memory = Memory(der), let file = unsafe relay_d2i_PKCS12_bio(memory.bio, library) else {
@@ -65,7 +65,7 @@ struct PKCS12 {
         }
         do {
             self.key = try key?.privatePEM()
-            // Certificates that were read with another library must not outlive it.
+            // Certificates that were read with another library context must not outlive it.
             if unsafe library != nil {
                 leaf = try leaf.map { try Self.copy($0) }
                 chain = try chain.map { try Self.copy($0) }

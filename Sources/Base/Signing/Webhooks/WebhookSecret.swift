@@ -48,13 +48,13 @@ package struct WebhookSecret: Sendable, CustomStringConvertible {
         try self.init(Array(text.utf8))
     }
 
-    /// A key in the form that its file holds and both sides receive.
+    /// A key as text, in the form in which its file and both sides have it.
     package static func text(_ key: [UInt8]) -> String { SecretText.webhookPrefix + Base64.encode(key) }
 
     /// A new secret of 32 random bytes; 24 to 64 are allowed (Standard Webhooks, "Symmetric signatures").
     package static func made() throws -> String { text(try RandomBytes.make(32)) }
 
-    /// The bytes that follow whsec_; nil: it is no secret of Standard Webhooks.
+    /// How many bytes the base64 after whsec_ stands for; nil: it is no secret of Standard Webhooks.
     package var standardSize: Int? { standardKey.count == textKey.count ? nil : standardKey.count }
 
     package func verifies(_ app: String) -> Bool { apps?.contains(app) ?? true }

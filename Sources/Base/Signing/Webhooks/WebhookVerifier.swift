@@ -29,7 +29,7 @@ package struct WebhookHeaders: Sendable {
 }
 
 package enum WebhookVerdict: Hashable, Sendable {
-    /// Signed with one of the secrets, the first of those that match. The id is the same whenever the same event is sent again.
+    /// Signed with one of the secrets; `by` names the first that matches. An event that is sent again has the same id.
     case verified(receiptID: String, by: String = "webhook")
     case refused(WebhookRefusal)
 }
@@ -86,8 +86,9 @@ package struct WebhookVerifier: Sendable {
         self.secrets = secrets
     }
 
-    /// - Parameter body: the bytes as they were received; a signature is over them and nothing else.
-    /// - Parameter takesToken: whether a secret in clear (X-Gitlab-Token) will do where there is no signature.
+    /// - Parameter body: the bytes exactly as they were received: signatures cover these, not their meaning.
+    /// - Parameter takesToken: whether a secret in clear (X-Gitlab-Token) is accepted where neither webhook-signature nor
+    ///   x-apple-signature is sent.
     package func verify(
         _ headers: WebhookHeaders, body: [UInt8], at now: Timestamp, takesToken: Bool = false
     ) -> WebhookVerdict {
@@ -133,7 +134,7 @@ package struct WebhookVerifier: Sendable {
                 .malformedHeader(
                     WebhookHeaders.timestamp, need: "whole seconds since 1970 are needed, such as 1614265330"))
         }
-        // In whole seconds, as the references count.
+        // In whole seconds, as the reference implementations count.
         let age = now.seconds - seconds
         let tolerated = Self.tolerance.components.seconds
         if age > tolerated { return .refused(.tooOld(by: .seconds(age - tolerated))) }

@@ -8,13 +8,13 @@ typedef struct pg_conn PGconn;
 typedef struct pg_result PGresult;
 typedef struct pg_cancel PGcancel;
 
-/// Of libpq-fe.h; the fields in its order.
+/// As in libpq-fe.h, with its order of fields.
 typedef struct {
     char *_Nullable keyword, *_Nullable envvar, *_Nullable compiled, *_Nullable val, *_Nullable label, *_Nullable dispchar;
     int dispsize;
 } PQconninfoOption;
 
-/// Of libpq-fe.h, without its private end.
+/// As in libpq-fe.h, without the private fields at the end.
 typedef struct {
     char *_Nonnull relname;
     int be_pid;
@@ -35,7 +35,7 @@ enum {
     PG_DIAG_CONSTRAINT_NAME = 'n'
 };
 
-/// Each function: what it gives, its name, its parameters, and their names.
+/// Each function: its return type, its name, its parameters, and their names.
 #define RELAY_LIBPQ(FUNCTION) \
     FUNCTION(int, PQlibVersion, (void), ()) \
     FUNCTION(PQconninfoOption *_Nullable, PQconninfoParse, (const char *_Nonnull text, char *_Nullable *_Nonnull message), \

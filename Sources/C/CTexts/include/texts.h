@@ -5,7 +5,7 @@
 /// The text of etc/config.json5, which is part of the program.
 const char *_Nonnull relay_sample(void);
 
-/// The text of commands.txt: what each command takes.
+/// The text of commands.txt: the arguments of each command.
 const char *_Nonnull relay_commands(void);
 
 /// The text of etc/prometheus/METRICS.md.
@@ -15,6 +15,6 @@ const char *_Nonnull relay_metrics(void);
 const char *_Nonnull relay_schema_steps(void);
 size_t relay_schema_steps_size(void);
 
-/// The same of the store in PostgreSQL, from step 20 on.
+/// The same for the store in PostgreSQL, which begins with step 21.
 const char *_Nonnull relay_postgres_steps(void);
 size_t relay_postgres_steps_size(void);

@@ -104,7 +104,7 @@ package enum AppStoreConnectAnswer {
 
     // MARK: Parts
 
-    /// nil for an old version that cannot be read: it has no bearing on the version that is offered now.
+    /// nil for a version that is not live and whose number cannot be read: it has no bearing on the version offered now.
     private static func entry(
         _ element: JSONValue, _ place: String, _ phases: [String: JSONValue]
     ) throws(SourceFault) -> AppStoreConnectPage.Entry? {

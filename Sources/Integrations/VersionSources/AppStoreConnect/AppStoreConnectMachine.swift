@@ -89,7 +89,7 @@ package struct AppStoreConnectMachine: PollMachine, Hashable {
         (question, entries, seenLinks, pause) = (.page(nil), [], [], .zero)
     }
 
-    /// The newest that is live.
+    /// The index of the newest live entry.
     private var newest: Int? {
         entries.indices.filter { entries[$0].release.isLive }
             .max { entries[$0].release.version < entries[$1].release.version }

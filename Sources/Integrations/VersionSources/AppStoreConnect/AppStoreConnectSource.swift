@@ -5,8 +5,8 @@ import WireFormat
 /// One app in App Store Connect's API (PROTOCOLS 4.1).
 package struct AppStoreConnectSource: PacedSource, Hashable {
     package static let apple = "https://api.appstoreconnect.apple.com"
-    /// The shortest interval between rounds for one app at Apple: with the key's spacing, a third of its 3,500 questions an
-    /// hour.
+    /// The shortest interval between rounds for one app at Apple. `spacing` limits a key to about a third of its 3,500
+    /// questions an hour.
     package static let shortestInterval = Duration.seconds(30)
 
     /// The app's Apple ID: the number in its address in the store.
@@ -16,7 +16,8 @@ package struct AppStoreConnectSource: PacedSource, Hashable {
     package var every: Duration
     /// Default Apple's; another one is a stand-in for tests. Without a slash at the end.
     package var server: String
-    /// The way to the server. The configuration gives only the place of a proxy's password; direct until that was read.
+    /// The way to the server. The configuration gives only the place of a proxy's password; direct until the password
+    /// has been read.
     package var egress: Egress
 
     package init(
@@ -39,7 +40,7 @@ package struct AppStoreConnectSource: PacedSource, Hashable {
     /// The shortest time from one round's start to the next, where the store is asked early.
     var shortest: Duration { isApple ? Self.shortestInterval : .zero }
 
-    /// Apple counts by key.
+    /// The name that questions are paced by: Apple counts them by key.
     var paceName: String { "\(server) \(key.keyID)" }
 
     /// The app's page in the store.

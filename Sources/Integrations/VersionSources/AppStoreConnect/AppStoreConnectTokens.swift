@@ -7,9 +7,9 @@ import WireFormat
 /// The tokens of all keys: one per key at a time, shared by all its apps and signed when needed. May be used from any thread.
 package final class AppStoreConnectTokens: Sendable {
     /// "The token's expiration time […] Tokens that expire more than 20 minutes into the future aren't valid" (Apple,
-    /// "Generating Tokens for API Requests"). The five minutes below that allow for a clock that is fast.
+    /// "Generating Tokens for API Requests"). The margin of five minutes allows for a fast clock.
     package static let lifetime = Duration.seconds(15 * 60)
-    /// Early enough for a clock that is slow, and for a question that takes long to arrive.
+    /// The age at which a token is renewed: early enough for a slow clock, and for a question that takes long to arrive.
     package static let renewal = Duration.seconds(10 * 60)
 
     private struct Token {

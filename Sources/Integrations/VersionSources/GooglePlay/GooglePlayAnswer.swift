@@ -125,9 +125,8 @@ package enum GooglePlayAnswer {
         return rollouts
     }
 
-    /// "0 < fraction < 1. Can only be set when status is inProgress or halted" (Google, `TrackRelease`). A release that was
-    /// halted
-    /// after it had reached all users has none.
+    /// "0 < fraction < 1. Can only be set when status is inProgress or halted" (Google, `TrackRelease`). A release that
+    /// was halted after it had reached all users has none.
     private static func fraction(
         of release: JSONValue, _ status: GooglePlayEvidence.Status, _ path: String
     ) throws(SourceFault) -> Double {

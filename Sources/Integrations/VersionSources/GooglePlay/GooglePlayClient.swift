@@ -12,7 +12,7 @@ struct GooglePlayClient {
         case fault(SourceFault)
     }
 
-    /// An edit is deleted even while the relay stops, which waits no longer than this.
+    /// The longest wait for the deletion of an edit, which is made even while the relay stops.
     private static let deletionTimeout = Duration.seconds(5)
 
     let source: GooglePlaySource

@@ -10,8 +10,8 @@ import UpgradeRules
 /// only
 ///
 /// - where the published releases differ from those at the last edit,
-/// - at every third poll, while a requirement of the app, in force or waiting, hangs on a rollout that is not completed: its
-///   fraction grows, and it is halted, without a change in the list, and
+/// - at every third poll, while a requirement of the app, in force or waiting, hangs on a rollout that is not
+///   completed: the rollout's fraction can grow, or the rollout be halted, without a change in the list, and
 /// - at every sixth, where the release is out for everybody: that, too, can be halted.
 package struct GooglePlayMachine: PollMachine, Hashable {
     package enum Question: Hashable, Sendable {
@@ -47,7 +47,7 @@ package struct GooglePlayMachine: PollMachine, Hashable {
     private var leftover: String?
     /// How often its deletion was tried again.
     private var discards = 0
-    /// Whether that was tried at this poll.
+    /// Whether the deletion was tried at this poll.
     private var hasDiscarded = false
 
     package init(source: GooglePlaySource, start: Timestamp) {

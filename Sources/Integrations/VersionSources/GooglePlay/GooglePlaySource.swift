@@ -3,7 +3,7 @@ package import CurlTransport
 package import Signing
 import WireFormat
 
-/// One track of an app in Google Play, asked by the Google Play Developer API (PROTOCOLS 4.2).
+/// One track of an app in Google Play, asked through the Google Play Developer API (PROTOCOLS 4.2).
 package struct GooglePlaySource: Hashable, Sendable {
     package static let google = "https://androidpublisher.googleapis.com"
     /// "2.1.0", and the name that Play Console makes of a version code and a name: "210 (2.1.0)". A name without a dot may be a
@@ -20,9 +20,9 @@ package struct GooglePlaySource: Hashable, Sendable {
     package var every: Duration
     /// Default Google's; another one is the owner's own, for tests.
     package var server: String
-    /// The way to Google. The configuration gives only the place of a proxy's password; direct until that was read.
+    /// The way to Google. The configuration gives only the place of a proxy's password; direct until the password has been read.
     package var egress: Egress
-    /// The account that Google sees. The configuration gives only the place of its key; nil until that was read.
+    /// The account that Google sees. The configuration gives only the place of its key; nil until the key has been read.
     package var account: GoogleAccount?
 
     package init(
@@ -49,7 +49,7 @@ package struct GooglePlaySource: Hashable, Sendable {
 
     private var app: String { "\(server)/androidpublisher/v3/applications/\(Self.escaped(packageName))" }
     var releasesAddress: String { "\(app)/tracks/\(Self.escaped(track))/releases" }
-    /// Another pattern would read other versions from the same names.
+    /// The question, the patterns and the edition of the checks: another pattern would read other versions from the same names.
     var query: String {
         ([releasesAddress, namePattern.text] + (minimumOSPattern.map { [$0.text] } ?? []) + [AnswerField.edition])
             .joined(separator: " ")
@@ -58,7 +58,7 @@ package struct GooglePlaySource: Hashable, Sendable {
     func editAddress(_ edit: String) -> String { "\(editsAddress)/\(Self.escaped(edit))" }
     func trackAddress(_ edit: String) -> String { "\(editAddress(edit))/tracks/\(Self.escaped(track))" }
 
-    /// As a segment of a path (RFC 3986, 3.3). A form factor's track has a colon: "wear:production".
+    /// The text escaped as a path segment (RFC 3986, 3.3). A form factor's track has a colon: "wear:production".
     private static func escaped(_ text: String) -> String {
         text.utf8.map { byte in
             switch byte {

@@ -9,7 +9,7 @@ import WireFormat
 final class GoogleTokens: Sendable {
     private struct Access {
         var machine = GoogleTokenMachine()
-        /// Why there is no token, while Google is not asked.
+        /// The last failure: the reason that callers get while Google must not be asked again.
         var fault: SourceFault?
     }
 
@@ -27,7 +27,7 @@ final class GoogleTokens: Sendable {
         accounts.withLock { $0 = $0.filter { used.contains($0.key) } }
     }
 
-    /// Asks Google where it must.
+    /// Returns the account's access token; asks Google for one where needed.
     func token(for source: GooglePlaySource, _ client: SourceClient) throws(SourceFault) -> String {
         guard let account = source.account else { throw SourceFault("the service account's key was not read") }
         let own = accounts.withLock { accounts in

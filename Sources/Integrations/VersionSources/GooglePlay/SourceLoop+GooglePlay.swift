@@ -3,8 +3,8 @@ import RelayEngine
 import RelayStore
 
 extension SourceLoop {
-    /// The requirements that hang on the track. None if the relay's store cannot be read: an edit is opened only where the list
-    /// changes.
+    /// The requirements that hang on the track. None if the relay's store cannot be read; an edit is then opened only
+    /// where the list changes.
     func wanted(of app: AppKey) -> [GateQuestion] {
         guard let requirements = try? runner.store.version(of: app)?.requirements else { return [] }
         let hanging = requirements.rows.filter { row in

@@ -26,8 +26,8 @@ package enum GitLabEvent {
         return ReleaseVerdict(rules.tagPattern.read(try body.text("tag")), isFirst: action == "create")
     }
 
-    /// "2020-11-02 12:55:12 UTC", "2020-11-02 12:55:12 +0200" or "2020-11-02T12:55:12.000Z", to the second. Other forms are not
-    /// judged.
+    /// "2020-11-02 12:55:12 UTC", "2020-11-02 12:55:12 +0200" or "2020-11-02T12:55:12.000Z", to the second. A date in
+    /// another form does not count as future.
     private static func isFuture(_ date: String, now: String) -> Bool {
         var text = date.replacing(" UTC", with: "Z")
         if let space = text.firstIndex(of: " ") { text.replaceSubrange(space...space, with: "T") }

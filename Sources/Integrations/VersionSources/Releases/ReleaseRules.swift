@@ -18,8 +18,8 @@ package struct ReleaseRules: Hashable, Sendable {
     package var repository: String?
     /// Default latest.
     package var sets = Target.latest
-    /// The telephones for which a release is required first, until a person releases it; nil: it is required of everybody at
-    /// once.
+    /// The telephones for which a release is required first, until a person releases it for everybody; nil: it is
+    /// required of everybody at once.
     package var canary: [String]?
 
     /// The tools whose events cannot list telephones themselves, by their names in the history.

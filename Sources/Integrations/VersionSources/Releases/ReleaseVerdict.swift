@@ -6,9 +6,8 @@ import WireFormat
 package enum ReleaseVerdict: Hashable, Sendable {
     /// This version is out.
     case version(Version)
-    /// This version is out, as a later event of the release reports: the first one was ignored, or has announced it already. If
-    /// a
-    /// person has withdrawn the version since, that stands.
+    /// This version is out, as a later event of the release reports: the first one was ignored, or has announced it
+    /// already. If a person has withdrawn the version since, that stands.
     case outByNow(Version)
     /// Some version is out; the App Store's lookup knows which.
     case askTheStore

@@ -6,7 +6,7 @@ package import Signing
 package enum APNsCredential: Sendable {
     /// A key signs a token, which each push carries.
     case key(APNsTokenSource, of: APNsKeyPlace)
-    /// The connection shows a certificate; a token in a push is ignored (PROTOCOLS 1.4).
+    /// The connection presents a certificate; a token in a push is ignored (PROTOCOLS 1.4).
     case certificate(PushCertificate, in: APNsWorld)
 
     /// The identity by which providers differ.

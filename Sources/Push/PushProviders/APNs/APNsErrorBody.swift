@@ -7,7 +7,7 @@ import RelayEngine
 /// nil fields, and the status class decides.
 struct APNsErrorBody: Hashable, Sendable {
     var reason: String?
-    /// As the body has it; nil where it has none.
+    /// The `timestamp` as the body has it; nil where it has none.
     var milliseconds: Int64?
 
     /// A reason is a word of letters; the longest known has 27.
@@ -31,8 +31,8 @@ extension APNsErrorBody {
         (self.reason, self.milliseconds) = (reason, milliseconds)
     }
 
-    /// The moment since when the token is dead; nil where the body does not give it in a credible way: a moment in the future
-    /// would retire a token that was registered since, and APNs is younger than July 2008.
+    /// The moment since when the token is dead; nil where the body does not give it in a credible way: a moment in the
+    /// future would retire a token that was registered since, and one before 2008 is older than APNs.
     func timestamp(at now: Timestamp) -> Timestamp? {
         guard let milliseconds else { return nil }
         // Apple's are milliseconds. Seconds, should they ever come, would read as a moment of January 1970, and no dead token

@@ -197,8 +197,8 @@ package struct APNsProvider: PushProvider {
         return APNsJudge.isGood(body) ? .accepted : .fault(reason: "HTTP 200", .answer)
     }
 
-    /// The outcome where no token is sent: an answer about tokens then asks for nothing that could be done, since a server on the
-    /// way added one.
+    /// The outcome where no token is sent: an answer about provider tokens then asks for nothing that the relay could
+    /// do, since a server on the way added the token.
     private static func withoutTokens(_ outcome: PushOutcome) -> PushOutcome {
         switch outcome {
         case .renewCredential(let reason), .pauseCredential(_, let reason), .reconnect(let reason):
@@ -222,7 +222,7 @@ package struct APNsProvider: PushProvider {
         return APNsReaction.to(status: status, reason: Self.body(of: answer, in: batch).reason).push == push
     }
 
-    /// As the lane's judge read it; a word that is in no table is read from the bytes.
+    /// The body as the lane's judge read it; a reason that is not in the table is read from the bytes.
     private static func body(of answer: Answer, in batch: RequestBatch) -> APNsErrorBody {
         guard answer.body >= 0 else { return APNsErrorBody([]) }
         let reading = batch.reading(of: answer)
@@ -288,8 +288,8 @@ package struct APNsProvider: PushProvider {
 package struct APNsJudge: AnswerJudge {
     package init() {}
 
-    /// "For a successful request, the body of the response is empty" (Apple, "Handling notification responses from APNs"). Any
-    /// other body is kept and judged, unless it begins as an object without a reason does.
+    /// "For a successful request, the body of the response is empty" (Apple, "Handling notification responses from
+    /// APNs"). Any other body is kept and judged, unless it begins as an object whose first member is not `reason`.
     package func isGood(_ body: Span<UInt8>) -> Bool {
         var beginning = BodyBeginning()
         return beginning.opensObject(body) && beginning.takes("\"reason\"", body) == false

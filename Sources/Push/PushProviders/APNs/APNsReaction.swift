@@ -59,7 +59,7 @@ struct APNsReaction: Sendable {
 
     private static let places = Dictionary(uniqueKeysWithValues: entries.enumerated().map { ($1.key, $0) })
 
-    /// The row of the table; nil where the status class decides.
+    /// The index of the table's row; nil where the status class decides.
     static func entry(status: UInt16, reason: String?) -> Int? {
         reason.flatMap { places[Key(status: status, reason: $0)] }
     }
@@ -72,7 +72,7 @@ struct APNsReaction: Sendable {
     private static let malformed = fault(.request)
     private static let wrongTopic = fault(.topic)
 
-    /// In this order: a lane's reading names a row by its place.
+    /// The order matters: a lane's reading names a row by its place.
     static let entries: KeyValuePairs<Key, APNsReaction> = [
         Key(status: 400, reason: "BadCollapseId"): malformed,
         Key(status: 400, reason: "BadDeviceToken"): APNsReaction(.badToken),

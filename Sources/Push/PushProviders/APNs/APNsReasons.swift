@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 
-/// Reasons as labels: few, whatever a server answers.
+/// Reasons as labels: a bounded set, whatever a server answers.
 extension APNsProvider {
-    /// The relay's own, beside those of APNs.
+    /// The relay's own reasons, beside those of APNs.
     private static let ownReasons = PushOutcome.transportReasons.union(["MalformedDeviceToken"])
 
-    /// All reasons that a push can have, but for an answer's bare status. etc/TROUBLESHOOTING.md explains each.
+    /// All reasons that a push can have, except the bare status of an answer. etc/TROUBLESHOOTING.md explains each.
     package static let reasons = APNsReaction.reasons.union(ownReasons)
 
     package var knownReasons: Set<String> { Self.reasons }
@@ -14,7 +14,7 @@ extension APNsProvider {
     private static let ofConnection: Set<String> = ["Shutdown"]
     package var connectionReasons: Set<String> { Self.ofConnection }
 
-    /// The reasons that an operator ends by another key, topic or environment.
+    /// The reasons that an operator can end by another key, topic or environment.
     package static let credentialReasons: Set<String> = [
         "BadCertificate", "BadCertificateEnvironment", "BadDeviceToken", "BadEnvironmentKeyIdInToken",
         "BadEnvironmentKeyInToken", "BadTopic", "CertificateEnvironment", "CertificateExpired",

@@ -3,7 +3,7 @@ import RelayEngine
 import Signing
 import WireFormat
 
-/// The words for an app whose connections show a certificate.
+/// The texts for an app whose connections present a certificate.
 extension APNsRemedy {
     private static let renewal =
         "make a new \"Apple Push Services\" certificate at developer.apple.com, Certificates, and put it there with its key"

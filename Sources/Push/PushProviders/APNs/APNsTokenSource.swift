@@ -6,15 +6,15 @@ import WireFormat
 
 /// One key's provider token: signed when needed, shared by every connection and by every relay that has the key, kept across restarts.
 ///
-/// May be used from any thread; signing happens under the lock, so that no two tokens are signed at once. Other relays sign by
-/// themselves: before signing, the tokens that they have kept are looked at, and if several sign at once, all follow the one
-/// whose token was kept first. The other tokens are thrown away unused, since Apple counts those that it is shown. If there is a
-/// token that may be used, nothing is read.
+/// May be used from any thread; signing happens under the lock, so that no two tokens are signed at once. Other relays
+/// sign, too: a relay reads their stored token before it signs, and if several sign at once, all use the token that was
+/// stored first. The other tokens are discarded unused, since Apple counts only those that it receives. While there is
+/// a token that may be used, nothing is read.
 package final class APNsTokenSource: Sendable {
     private struct State {
         var machine: ProviderTokenMachine
         var token: ProviderToken?
-        /// The time of a token or a pause that could not be kept: neither the next run nor another relay knows of it.
+        /// The time of a token or a pause that could not be stored: neither the next run nor another relay knows of it.
         var unkept: (token: Timestamp?, pause: Timestamp?) = (nil, nil)
 
         mutating func use(_ token: ProviderToken) {
@@ -24,12 +24,12 @@ package final class APNsTokenSource: Sendable {
         }
     }
 
-    /// The kept data of the key.
+    /// The stored data of the key.
     private struct Kept {
         var place = ProviderTokenPlace.key
         /// The time of issue of the token that a new one would replace.
         var issuedAt: Timestamp?
-        /// nil: there is none, or not one of this key file.
+        /// nil: there is none, or another key file signed it.
         var token: ProviderToken?
         var pause: (until: Timestamp, by: String?)?
     }
@@ -99,8 +99,8 @@ package final class APNsTokenSource: Sendable {
         }
     }
 
-    /// APNs called `token` expired: another one is used where another relay has signed it, and signed where Apple's limits allow it (see
-    /// `ProviderTokenMachine`).
+    /// Replaces a token that APNs called expired: by one that another relay has signed, or by a new one where Apple's
+    /// limits allow it (see `ProviderTokenMachine`).
     package func refused(_ issuedAt: Timestamp, at now: Timestamp) throws -> ProviderTokenMachine.Refusal {
         try withState { state in
             switch state.machine.refused(tokenIssuedAt: issuedAt, at: now) {
@@ -109,7 +109,7 @@ package final class APNsTokenSource: Sendable {
             }
             let kept = look(&state, at: now)
             let refusal = state.machine.refused(tokenIssuedAt: issuedAt, at: now)
-            // Another batch did not renew it: it was the one in use a moment ago.
+            // No other batch renewed the token: `look` has just taken another relay's.
             if refusal == .alreadyRenewed { return .taken }
             if refusal == .sign { _ = try sign(&state, after: kept, at: now) }
             return refusal
@@ -118,12 +118,12 @@ package final class APNsTokenSource: Sendable {
 
     // MARK: Pauses
 
-    /// The time until which a server wants no other token of this key, and no pushes with it; nil where it wants no pause.
+    /// The time until which a server accepts no other token of this key, and no pushes with it; nil: there is no pause.
     package func pause(at server: String, now: Timestamp) -> Timestamp? {
         sharedPause.end(at: server, now: now)
     }
 
-    /// A server wants a pause. It outlives a restart, and every relay that has the key keeps it.
+    /// Notes a pause that a server asks for. It outlives a restart, and every relay that has the key keeps to it.
     package func pause(until time: Timestamp, by server: String, now: Timestamp) {
         guard sharedPause.extend(to: time, by: server) else { return }
         withState { state in
@@ -139,14 +139,14 @@ package final class APNsTokenSource: Sendable {
             return
         }
         guard let isKept = try? keeper.pause(until: known.until, by: known.by, at: said) else { return }
-        // There is no kept token to attach the pause to: it is kept with the next one, or with this one.
+        // There is no stored token to attach the pause to: `saveAgain` stores this relay's token first, and then the pause.
         if !isKept, let token = state.token { state.unkept.token = state.unkept.token ?? token.issuedAt }
         if isKept || state.token == nil { state.unkept.pause = nil }
     }
 
     // MARK: Shared by all relays
 
-    /// The store works again: tokens and pauses that it could not keep before are kept now.
+    /// Stores tokens and pauses that the store refused before. Called when it has taken a batch's outcomes.
     package func saveAgain() {
         withState { state in
             if let signed = state.unkept.token, let token = state.token, let kept = look(&state, at: signed),
@@ -158,8 +158,8 @@ package final class APNsTokenSource: Sendable {
         }
     }
 
-    /// The kept data has changed: another relay's token, if it is newer, is used from now on, and its pause kept. The data is
-    /// read before the lock is taken, so that no push waits for it.
+    /// Takes up stored data that has changed: another relay's token, if it is newer, and its pause. The data is read
+    /// before the lock is taken, so that no push waits for it.
     package func refresh(at now: Timestamp) {
         guard let kept = try? read() else { return }
         learn(kept, at: now)
@@ -201,9 +201,9 @@ package final class APNsTokenSource: Sendable {
 
     // MARK: Signing
 
-    /// - Parameter kept: nil where the store cannot be reached. The token is used all the same, and kept later: without it there
-    ///   would be no push. The possible cost: another relay may sign one in the same twenty minutes, and APNs answers
-    ///   TooManyProviderTokenUpdates to one of them, so that the key rests for some minutes.
+    /// - Parameter kept: nil where the store cannot be reached. The token is used all the same, and stored later:
+    ///   without it there would be no push. The possible cost: another relay may sign one in the same twenty minutes,
+    ///   and APNs answers TooManyProviderTokenUpdates to one of them, so that the key rests for some minutes.
     private func sign(_ state: inout State, after kept: Kept?, at now: Timestamp) throws -> ProviderToken {
         let token = try signed(at: now)
         let winner = kept.flatMap { try? mint(token, after: $0, at: now) }
@@ -218,7 +218,7 @@ package final class APNsTokenSource: Sendable {
         guard let keeper else { return token }
         let winner = try keeper.mint(token, kept.place, replacing: kept.issuedAt, at: now)
         if Self.isSigned(winner.text, by: key) { return winner.unpaused }
-        // The first one kept was signed at the same moment, with another file.
+        // The token that was stored first was signed at the same moment, with another key file.
         let own = try keeper.mint(token, .file(fingerprint), replacing: nil, at: now)
         return Self.isSigned(own.text, by: key) ? own.unpaused : token
     }
@@ -232,7 +232,7 @@ package final class APNsTokenSource: Sendable {
         return ProviderToken(text: text, issuedAt: Timestamp(seconds: now.seconds))
     }
 
-    /// Whether this key file has signed it.
+    /// Whether this key has signed the token.
     package static func isSigned(_ token: String, by key: ES256PrivateKey) -> Bool {
         guard let dot = token.lastIndex(of: "."),
             let signature = Base64URL.decode(String(token[token.index(after: dot)...]))

@@ -2,19 +2,19 @@
 import RelayEngine
 import Synchronization
 
-/// The pauses of a key: until when the servers of a service want no other token of it, and no pushes with it.
+/// The pauses of a key: the times until which the servers of a service accept no other token of it, and no pushes with it.
 ///
-/// A pause belongs to the key as the service knows it, by its id: it holds for all token sources that sign with that id, with
-/// whichever file. A pause of one server holds there: its sandbox, or another app's server, does not stop production. If a second
-/// server wants a pause before the first one ends, the key has signed too often, and it rests everywhere. May be used from any
-/// thread.
+/// A pause belongs to the key as the service knows it, by its id: it holds for all token sources that sign with that
+/// id, with whichever file. A pause of one server holds there: its sandbox, or another app's server, does not stop
+/// production. If a second server asks for a pause before the first one's ends, the key has signed too often, and it
+/// rests everywhere. May be used from any thread.
 package final class CredentialPause: Sendable {
-    /// By server; the pause of an older release, which did not note the server, has none.
+    /// By server; nil for a pause of the whole key, and for one stored by an older release, which did not note the server.
     private let ends = Mutex<[String?: Timestamp]>([:])
 
     package init() {}
 
-    /// The end of the longest pause, from any server; it may be past, and is nil where no server ever wanted one.
+    /// The end of the longest pause, from any server; it may be past; nil: no server has asked for one.
     var latest: Timestamp? { ends.withLock { $0.values.max() } }
 
     /// The time until which a server gets nothing with the key; nil: it may be sent to.
@@ -25,7 +25,7 @@ package final class CredentialPause: Sendable {
         }
     }
 
-    /// - Returns: whether that is longer than was known.
+    /// - Returns: whether the pause is longer than the known one.
     @discardableResult
     func extend(to time: Timestamp, by server: String?) -> Bool {
         ends.withLock { ends in
@@ -35,8 +35,8 @@ package final class CredentialPause: Sendable {
         }
     }
 
-    /// Takes up a pause that this relay or another has kept. A pause that this relay kept itself adds nothing: `ends` has each
-    /// server's own.
+    /// Takes up a pause that this relay or another has stored. One that this relay stored itself adds nothing: `ends`
+    /// has each server's own pause.
     func take(_ end: Timestamp, by server: String?, at now: Timestamp) {
         if let known = remembered(at: now), known == (end, server) { return }
         extend(to: end, by: server)

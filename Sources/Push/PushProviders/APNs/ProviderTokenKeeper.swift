@@ -22,10 +22,11 @@ package protocol ProviderTokenKeeper: Sendable {
 
 /// The place of a token, by the key file that signed it.
 ///
-/// Two key files of one id are an operator's mistake, or its repair: Apple gives each key an id of its own, and so refuses the
-/// tokens of one of them. If the files had one place, relays with the one would sign over the token of those with the other,
-/// again and again, and each time all but one of these would have none. So a relay that finds the other file's token there leaves
-/// it, and shares a place with the relays that have the same file. Which file has the key's own place never changes.
+/// Two key files of one id are an operator's mistake, or its repair: Apple gives each key an id of its own, and so
+/// refuses the tokens of one of them. If both files shared one place, relays with one file would overwrite the token of
+/// relays with the other, again and again, and each time most of these would be left without a token. So a relay that
+/// finds the other file's token there leaves it, and shares a place with the relays that have the same file. Which file
+/// has the key's own place never changes.
 package enum ProviderTokenPlace: Sendable, Hashable {
     /// The key's own: its first file's. The pause is here.
     case key

@@ -19,9 +19,9 @@ package struct FCMBody: Hashable, Sendable {
     let start = Array(#"{"message":{""#.utf8)
     /// From the quotation mark that closes the target to the one that opens the telephone.
     let beforeTelephone: [UInt8]
-    /// From the one that closes the telephone to the one that opens the push's id.
+    /// From the quotation mark that closes the telephone to the one that opens the push's id.
     let afterTelephone: [UInt8]
-    /// From the one that closes the push's id.
+    /// From the quotation mark that closes the push's id to the end.
     let end: [UInt8]
     /// Keys and values without the telephone.
     package let sharedSize: Int
@@ -61,7 +61,7 @@ package struct FCMBody: Hashable, Sendable {
             end += Array(#","restricted_package_name":""#.utf8) + Self.escaped(name.utf8) + Self.quote
         }
         if let android = notification.android { end += Array(#","notification":"#.utf8) + android }
-        // Only fields that are set: a message without these is what it always was.
+        // Only fields that are set are written, so that a message without them stays as it was before they existed.
         if settings.isForConstrainedBandwidth { end += Array(#","bandwidth_constrained_ok":true"#.utf8) }
         if settings.isForRestrictedSatellite { end += Array(#","restricted_satellite_ok":true"#.utf8) }
         self.end = end + label + Array("}}}".utf8)
@@ -88,8 +88,9 @@ package struct FCMBody: Hashable, Sendable {
 
     // MARK: One push
 
-    /// Targets that are Firebase installation ids begin so in the registry; no registration token does, since the part before its
-    /// first colon is an id of 22 characters. Google, 2026: `fid` takes the place of `token` (PROTOCOLS 2.2).
+    /// The prefix, in the registry, of targets that are Firebase installation ids; no registration token begins with
+    /// it, since the part before its first colon is an id of 22 characters. Google, 2026: `fid` takes the place of
+    /// `token` (PROTOCOLS 2.2).
     static let installationPrefix = Array("fid:".utf8)
 
     /// Appends the key and value that name the target, without the first and last quotation mark.
@@ -143,7 +144,7 @@ package struct FCMBody: Hashable, Sendable {
     /// Bytes; the API's own limit.
     private static let longestToken = 4096
 
-    /// One whole body, to be looked at.
+    /// One whole body, for display.
     package func render(token: String, telephone: String, pushID: String) -> [UInt8] {
         let arena = Array(token.utf8) + Array(telephone.utf8)
         let split = token.utf8.count

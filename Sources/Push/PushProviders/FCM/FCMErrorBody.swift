@@ -8,19 +8,20 @@
 /// Read from the bytes, one pass: a tree costs more than the push (STYLE 5). The lane keeps the first 4 KiB of a body, so one
 /// that breaks off gives the fields up to there. Anything else gives nothing, and the HTTP status decides.
 struct FCMErrorBody: Hashable, Sendable {
-    /// It is the answer of FCM to a message that it takes: an object that reports no error, and any name in it is a message's.
+    /// Whether this is FCM's answer to a message that it has taken: an object that reports no error, and whose `name`,
+    /// if it has one, is a message's.
     var isGood = false
     /// "NOT_FOUND": the canonical code.
     var status: String?
-    /// From the detail FcmError: "UNREGISTERED". A `BadRequest` beside it does not take it away.
+    /// From the detail FcmError: "UNREGISTERED". It stands also where there is a `BadRequest` beside it.
     var errorCode: String?
     /// From the detail ErrorInfo: "SERVICE_DISABLED".
     var reason: String?
     /// Whether the text mentions the registration token, or the installation id.
     var namesToken = false
-    /// The detail BadRequest finds fault with the target alone.
+    /// Whether the detail BadRequest finds fault with the target.
     var violatesTarget = false
-    /// The detail BadRequest finds fault with anything else.
+    /// Whether the detail BadRequest finds fault with anything else, or names no field.
     var violatesPayload = false
 
     init(_ body: [UInt8]) {
@@ -92,7 +93,7 @@ struct FCMErrorBody: Hashable, Sendable {
         return isWhole
     }
 
-    /// Google's text for a bad one: "The registration token is not a valid FCM registration token".
+    /// Google's text for a bad token: "The registration token is not a valid FCM registration token".
     private static func speaksOfToken(_ text: String) -> Bool {
         let text = text.lowercased()
         return text.contains("registration token") || text.contains("installation id")

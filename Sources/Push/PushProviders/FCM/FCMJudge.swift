@@ -10,8 +10,8 @@ package struct FCMJudge: AnswerJudge {
         return (reaction.connection, AnswerReading(entry: FCMReaction.entry(of: reaction)))
     }
 
-    /// An object that begins neither as an error does, nor with a name that is not a message's. A body that ends before that can
-    /// be seen is kept.
+    /// Returns true for an object whose first member is not `error` and, if it is `name`, names a message. A body that
+    /// ends before that can be seen is kept.
     package func isGood(_ body: Span<UInt8>) -> Bool {
         var beginning = BodyBeginning()
         guard beginning.opensObject(body), beginning.takes("\"error\"", body) == false else { return false }

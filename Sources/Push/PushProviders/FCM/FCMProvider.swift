@@ -23,7 +23,7 @@ package struct FCMProvider: PushProvider {
         package var isForConstrainedBandwidth = false
         /// The same "while the device is on a restricted satellite network". Default no.
         package var isForRestrictedSatellite = false
-        /// For an iOS app, which FCM reaches by APNs. Default nil: an Android app's.
+        /// The settings of an iOS app, which FCM reaches by APNs. Default nil: it is an Android app.
         package var iPhones: IPhones?
         /// Android apps get `page` as a text, since the values of `data` are texts; iPhones get the object.
         var isPageInText: Bool { iPhones == nil }
@@ -175,8 +175,8 @@ package struct FCMProvider: PushProvider {
     package func outcome(of answer: Answer, in batch: RequestBatch, at now: Timestamp) -> PushOutcome {
         if let outcome = PushOutcome.withoutAnswer(answer) { return outcome }
         let reaction = Self.reaction(to: answer, in: batch)
-        // FCM's own key for APNs: each push to an iPhone of the project fails until its owner has put that right, and no token does.
-        // A token of an Android app gets this for itself alone: it is no Android phone's.
+        // APNs refuses FCM's own key: each push to an iPhone of the project fails until the project's owner has corrected
+        // that, whatever the token. In an Android app the answer concerns its token alone, which is not an Android phone's.
         if settings.iPhones != nil, FCMReaction.aboutAPNs.contains(reaction.reason) {
             return .fault(reason: reaction.reason, .keyOfService)
         }
@@ -227,14 +227,14 @@ package struct FCMProvider: PushProvider {
 
     // MARK: Words
 
-    /// All reasons that a push can have, but for an answer's bare status. etc/TROUBLESHOOTING.md explains each.
+    /// All reasons that a push can have, except the bare status of an answer. etc/TROUBLESHOOTING.md explains each.
     package static let reasons: Set<String> = FCMReaction.reasons.union(PushOutcome.transportReasons).union([
         "MalformedDeviceToken", "PayloadTooLarge",
     ])
 
     package var knownReasons: Set<String> { Self.reasons }
 
-    /// The reasons that an operator ends by another key, project or permission.
+    /// The reasons that an operator can end by another key, project or permission.
     package static let credentialReasons: Set<String> = [
         UnusableCredential.refusalWord, "UNAUTHENTICATED", "PERMISSION_DENIED", "SENDER_ID_MISMATCH",
         "THIRD_PARTY_AUTH_ERROR",

@@ -60,14 +60,14 @@ struct FCMReaction: Sendable, Hashable {
         }
     }
 
-    /// For a lane's reading.
+    /// The number by which a lane's reading names a reaction.
     static func entry(of reaction: FCMReaction) -> UInt16 {
         places[reaction].map { UInt16($0 + 1) } ?? statusAlone
     }
 
     private static let statusAlone = UInt16.max
 
-    /// Every meaning of a word, in a fixed order.
+    /// Every meaning of a word, in an order that stays the same in this process.
     private static let entries: [FCMReaction] =
         [codes, statuses, infos].flatMap { $0.map { made($1, $0) } }
         + [.fault(.request), .badToken, .rejected].map { made($0, invalidArgument) }

@@ -91,7 +91,7 @@ struct FCMRemedy {
         }
     }
 
-    /// Whether it is put right in Google Cloud alone.
+    /// Whether the cause is corrected in Google Cloud alone.
     private func isOfGoogleCloud(_ reason: String) -> Bool {
         ["SERVICE_DISABLED", "SECURITY_POLICY_VIOLATED", "CONSUMER_SUSPENDED"].contains(reason)
     }

@@ -36,7 +36,7 @@ package final class FCMTokenSource: Sendable {
         case refused(String)
         case unavailable(String)
 
-        /// The trouble that still holds while another question is out.
+        /// The trouble that still holds while another question is under way.
         var passing: String? { if case .unavailable(let text) = self { text } else { nil } }
     }
 
@@ -45,7 +45,7 @@ package final class FCMTokenSource: Sendable {
         /// The outcome of the last question, where it was no token.
         var trouble: Trouble?
         var number = 0
-        /// The text of the last token: a rejected one is known by its number.
+        /// The text of the last token. Callers name a rejected token by its number.
         var text = ""
         var waiting: [@Sendable () -> Void] = []
     }
@@ -74,7 +74,7 @@ package final class FCMTokenSource: Sendable {
 
     // MARK: Tokens
 
-    /// The token to send with. A new one is asked for near its end, and it serves until then.
+    /// The token to send with. A new one is asked for near its end; the old one serves until the new one comes.
     ///
     /// - Throws: `CredentialPending`, `UnusableCredential`.
     package func token(at now: Timestamp) throws -> Token {
@@ -103,7 +103,7 @@ package final class FCMTokenSource: Sendable {
         }
     }
 
-    /// FCM does not take the token of this number.
+    /// Notes that FCM does not take the token of this number.
     package func rejected(_ number: Int, at now: Timestamp) -> GoogleTokenMachine.Rejection {
         state.withLock { state in
             guard number == state.number else { return .alreadyRenewed }
@@ -111,7 +111,7 @@ package final class FCMTokenSource: Sendable {
         }
     }
 
-    /// The cause of Google's refusal may have been put right.
+    /// Forgets Google's refusal, whose cause may have been corrected.
     package func forgetRefusal() {
         state.withLock { state in
             state.machine.forgetRefusal()
@@ -119,13 +119,13 @@ package final class FCMTokenSource: Sendable {
         }
     }
 
-    /// A person does not want to wait: the next call asks at once.
+    /// Lets the next call ask at once, because an operator does not want to wait.
     package func askAtOnce() {
         forgetRefusal()
         state.withLock { $0.machine.askAtOnce() }
     }
 
-    /// Calls once, when the question that is being asked has its answer; at once where none is.
+    /// Calls `body` once: when the question under way has its answer, or at once where there is none.
     package func whenAnswered(_ body: @escaping @Sendable () -> Void) {
         let isAsking = state.withLock { state in
             guard state.machine.isAsking else { return false }
@@ -191,7 +191,7 @@ extension FCMTokenSource {
         try NativeThread(name: "fcm-token", question).detach()
     }
 
-    /// By libcurl.
+    /// An exchange by libcurl.
     package static func overHTTPS(_ egress: Egress) -> Exchange {
         { account, assertion, now in
             var request = HTTPRequest("POST", account.tokenURL)

@@ -20,7 +20,7 @@ package struct AppStoreConnectEvidence: Hashable, Sendable {
         package static let live = "READY_FOR_DISTRIBUTION"
     }
 
-    /// `phasedReleaseState`. By itself it is no gate: any user can download the version by hand.
+    /// `phasedReleaseState`. It closes the gate only while it is paused: any user can download the version by hand.
     package enum Phase: String, Hashable, Sendable {
         case inactive = "INACTIVE"
         case active = "ACTIVE"
@@ -36,7 +36,7 @@ package struct AppStoreConnectEvidence: Hashable, Sendable {
         self.releases = releases
     }
 
-    /// The newest that is live.
+    /// The newest live release.
     package var offered: Release? {
         releases.filter(\.isLive).max { $0.version < $1.version }
     }

@@ -21,15 +21,15 @@ package struct AvailabilityGate: Hashable, Sendable {
         }
     }
 
-    /// Google Play: the rule for a release that is offered in some countries alone.
+    /// Google Play: the rule for a release that is offered only in some countries.
     package enum CountryRule: String, Hashable, Sendable, CaseIterable {
-        /// It is not let through while a force would reach users elsewhere, who cannot obey: the default.
+        /// It is not let through while users elsewhere would be forced to a version that they cannot get: the default.
         case hold
         /// It counts as offered everywhere.
         case ignore
     }
 
-    /// About the requirement that waits.
+    /// The question about the requirement that waits.
     package var question: GateQuestion
     package var rules: Rules
 
@@ -42,8 +42,8 @@ package struct AvailabilityGate: Hashable, Sendable {
     /// - Parameters:
     ///   - evidence: the store of `kind` as it was last seen; nil where it has not answered yet.
     ///   - failure: why asking that store fails now; nil where it does not.
-    ///   - isRemembered: whether the evidence is from an earlier life of the process, and the store has not been asked since.
-    ///     It alone forces no user: a rollout may have been halted since. Where the store cannot be asked, its last answer
+    ///   - isRemembered: whether the evidence is from before a restart, and the store has not been asked since. Such evidence
+    ///     alone forces no user: a rollout may have been halted since. No once asking has failed: then the last answer
     ///     counts, as without a restart.
     ///   - audience: where the app's devices are; nil: not known.
     ///   - write: formats a moment for people.

@@ -5,9 +5,9 @@ package import UpgradeRules
 package struct GateQuestion: Hashable, Sendable {
     /// The floor, the newest version, or the version that must be left.
     package var version: Version
-    /// Android's version code of it, where it is known.
+    /// The version's Android version code, if it is known.
     package var build: Int64?
-    /// No user is forced, so the store need not have shown the version for a while.
+    /// Whether no user is forced, so that the store need not have shown the version for a while.
     package var isReminder: Bool
     /// All versions of the app that must be left: users who are sent to the store must not come back with one of them.
     package var blocked: [Version]
@@ -26,6 +26,6 @@ package struct GateQuestion: Hashable, Sendable {
     /// The version that is waited for: "2.0.0", "a version above 2.1.5".
     var wanted: String { blocked.contains(version) ? "a version above \(version)" : version.text }
 
-    /// Follows a version that a store shows: why it is not enough, where that is not plain.
+    /// The text that follows a version that a store shows: why it is not enough, where that is not obvious.
     func remark(on shown: Version?) -> String { shown.map(blocked.contains) ?? false ? ", which is blocked" : "" }
 }

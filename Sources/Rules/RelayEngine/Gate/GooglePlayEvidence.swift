@@ -42,7 +42,7 @@ package struct GooglePlayEvidence: Hashable, Sendable {
         package static let published = "PUBLISHED"
     }
 
-    /// As Google spells it.
+    /// The status as Google spells it.
     package enum Status: String, Hashable, Sendable {
         case draft, inProgress, halted, completed
     }
@@ -62,7 +62,7 @@ package struct GooglePlayEvidence: Hashable, Sendable {
         self.releases = releases
     }
 
-    /// The newest that all users are offered.
+    /// The newest release that is offered to all users.
     package var offeredToAll: Release? {
         releases.filter { $0.isPublished && $0.status == .completed && !$0.isForSomeCountries }.max {
             $0.build < $1.build
@@ -87,7 +87,7 @@ package struct GooglePlayEvidence: Hashable, Sendable {
         return !offered.isEmpty && !offered.contains { $0.status == .completed && !$0.isForSomeCountries }
     }
 
-    /// Whether users get it from the store, all of them or some.
+    /// Whether some users, or all, get a version that meets the requirement from the store.
     package func isPublished(_ question: GateQuestion) -> Bool {
         meeting(question).contains(where: \.isPublished)
     }
@@ -95,7 +95,7 @@ package struct GooglePlayEvidence: Hashable, Sendable {
     /// Whether a published release leaves countries out.
     package var hasCountries: Bool { releases.contains { $0.isPublished && $0.isForSomeCountries } }
 
-    /// The release of a version that users get: of several the one that is offered to the most.
+    /// The published release that meets the requirement; of several, the one that is offered to the most users.
     package func published(_ question: GateQuestion) -> Release? {
         meeting(question).filter(\.isPublished).max {
             ($0.isForSomeCountries ? 0 : 1, $0.fraction, $0.build) < (
@@ -110,7 +110,7 @@ package struct GooglePlayEvidence: Hashable, Sendable {
         write: (Timestamp) -> String
     ) -> GateVerdict {
         let minimumFraction = rules.minimumFraction
-        /// The users who could not get it though a force would reach them; nil: there are none.
+        /// The users who would be forced to a release that they cannot get; nil: there are none.
         func others(_ release: Release) -> String? {
             guard let countries = release.countries, rules.countries == .hold else { return nil }
             return (audience ?? AudienceCountries(hasUnknown: true)).others(than: countries)
@@ -128,7 +128,7 @@ package struct GooglePlayEvidence: Hashable, Sendable {
         {
             return GateVerdict(.open, "Google Play offers \(Self.name(best)) to everybody\(place(best))")
         }
-        // A release that all users in some countries are offered is a rollout that has come to all of its users.
+        // A completed release for some countries counts as a rollout that has reached all of its users.
         let all = meeting.filter { $0.status == .inProgress } + completed
         let everywhere = all.filter { others($0) == nil }
         let rolling = (everywhere.isEmpty ? all : everywhere).max { $0.fraction < $1.fraction }

@@ -3,8 +3,8 @@ import UpgradeRules
 
 /// Compares the App Store's public lookup with App Store Connect where both are asked. Pure.
 ///
-/// The lookup may be a day stale (PROTOCOLS 4), so a difference is not reported before that; after it one of them is asked
-/// for another app, in a country where it is not sold, or is wrong. App Store Connect decides all the same.
+/// The lookup may be a day stale (PROTOCOLS 4), so a difference is reported only after a day. Then one of the two is asked for
+/// another app, or in a country where the app is not sold, or is wrong. App Store Connect decides all the same.
 package struct StoreCrossCheck: Hashable, Sendable {
     package static let patience = Duration.seconds(86_400)
 
@@ -37,7 +37,7 @@ package struct StoreCrossCheck: Hashable, Sendable {
         if let difference, difference.isLookupBehind == isLookupBehind, difference.shown == shown {
             since = difference.since
         } else {
-            // A source that moves is alive: with a release each day it may be behind all the time, and never for a day.
+            // A source that shows a new version is alive: with a release each day it may always be behind, but never by a day.
             since = max(lookup.askedAt, exact.askedAt)
             difference = Difference(isLookupBehind: isLookupBehind, since: since, shown: shown)
         }

@@ -6,20 +6,20 @@
 /// |---|---|---|
 /// | out | it has no place: it owns nothing and sends nothing | it joins, as a new incarnation |
 /// | trusted | its last good heartbeat was sent less than 4.5 s ago | that time is over |
-/// | in doubt | its place may have been given away: it sends nothing, and keeps what it owns | a heartbeat succeeds, or finds it fenced: out |
+/// | in doubt | its place may be taken: it sends nothing, and keeps what it owns | a heartbeat succeeds, or finds it fenced: out |
 ///
 /// Other relays fence it 6 s after its last heartbeat by the database's clock: then it has sent nothing for 1.5 s. While the
-/// database is gone no relay is fenced, for none can ask it to. A relay whose own connection is young or slow fences none
-/// either, for then the database was away, and every relay's lease has run out alike.
+/// database is gone no relay is fenced, because none can ask the database for it. Nor does a relay fence others while its own
+/// heartbeats are slow, or have been good for less than 6 s: then the database was away, and every lease has run out alike.
 ///
-/// Its times are of a clock that goes on while the machine is suspended (clock_gettime(2), CLOCK_BOOTTIME).
+/// Its times are those of a clock that goes on while the machine is suspended (clock_gettime(2), CLOCK_BOOTTIME).
 package struct NodeMachine: Sendable, Equatable {
     package enum Action: Hashable, Sendable {
         case join
         case beat
-        /// Look which leases have run out, and whether there is a leader.
+        /// Look up which leases have run out, and whether there is a leader.
         ///
-        /// - fences: whether the relays of those leases may be fenced.
+        /// - fences: whether the relays that hold those leases may be fenced.
         case look(fences: Bool)
         case wait(until: MonotonicTime)
     }
@@ -27,12 +27,12 @@ package struct NodeMachine: Sendable, Equatable {
     /// How long a heartbeat holds, by the database's clock.
     package static let lease = Duration.seconds(6)
     package static let beat = Duration.milliseconds(1500)
-    /// How long it is trusted, from when it was sent.
+    /// How long a heartbeat is trusted, from when it was sent.
     package static let trust = Duration.milliseconds(4500)
     package static let look = Duration.seconds(1)
     /// A heartbeat that took longer is evidence against the database.
     package static let slow = Duration.seconds(1)
-    /// After an error.
+    /// The pause after an error.
     package static let rest = Duration.milliseconds(250)
 
     private struct Place: Sendable, Equatable {
@@ -61,7 +61,7 @@ package struct NodeMachine: Sendable, Equatable {
     /// Until when it may send; nil: it has no place.
     package var trustedUntil: MonotonicTime? { place.map { $0.sent + Self.trust } }
 
-    /// It has a place, or a heartbeat was good.
+    /// It has joined, or a heartbeat was good.
     package mutating func good(sent: MonotonicTime, answered now: MonotonicTime) {
         // A relay that could not be trusted in between was not steady.
         let steady = place.flatMap { sent - $0.sent < Self.trust ? $0.steadySince : nil } ?? now
@@ -74,7 +74,7 @@ package struct NodeMachine: Sendable, Equatable {
 
     package mutating func looked(at now: MonotonicTime) { nextLook = now + Self.look }
 
-    /// The database did not carry it out.
+    /// The database did not carry out the action.
     package mutating func failed(_ action: Action, at now: MonotonicTime) {
         place?.steadySince = now
         switch action {

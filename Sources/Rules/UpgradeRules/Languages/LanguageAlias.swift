@@ -10,7 +10,7 @@ enum LanguageAlias {
         ("iw", "he"), ("in", "id"), ("ji", "yi"), ("jw", "jv"), ("mo", "ro"), ("cmn", "zh"), ("nb", "no"),
         ("tl", "fil"),
     ]
-    /// Regions of Chinese whose readers have the same script; the first one is the usual one.
+    /// The scripts of Chinese, each with the regions whose readers use it; the first script is the default.
     private static let scripts = [("hans", ["cn", "sg", "my"]), ("hant", ["tw", "hk", "mo"])]
 
     /// - Parameter range: in lower case.
@@ -27,7 +27,8 @@ enum LanguageAlias {
                 spellings.append((name + rest, name.utf8.count))
                 continue
             }
-            // The script's own text is nearer than one for Chinese in general, which is in the script of most readers.
+            // A text in the reader's script fits better than one for Chinese in general, which is in the script of most
+            // readers.
             let (script, regions) = script(of: rest.split(separator: "-"))
             spellings.append((name + rest, "zh-".utf8.count + 1))
             spellings.append(("zh-\(script)", "zh-".utf8.count + 1))

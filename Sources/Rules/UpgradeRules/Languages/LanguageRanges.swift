@@ -9,8 +9,8 @@ package struct LanguageRanges: Hashable, Sendable {
     /// In lower case, the most preferred first. "*" is left out: in a lookup it stands for the default (RFC 4647, section 3.4).
     package let ranges: [String]
 
-    /// Skips members that are malformed or have the weight 0, "not acceptable". An underscore counts as a hyphen: phones write their
-    /// locales so ("zh-Hans_CN").
+    /// Skips members that are malformed or have the weight 0, "not acceptable". An underscore counts as a hyphen: phones
+    /// write locales with one ("zh-Hans_CN").
     ///
     /// - Returns: nil where every member is malformed.
     package init?(_ text: some StringProtocol) {
@@ -57,7 +57,7 @@ package struct LanguageRanges: Hashable, Sendable {
 
     /// `language-range [ weight ]`; the weight in thousandths.
     private static func member(_ text: Substring) -> (range: String, weight: Int)? {
-        // A tag, a weight and white space are shorter than that.
+        // A tag, a weight and white space together are shorter than this.
         guard text.utf8.count <= 128 else { return nil }
         let parts = text.split(separator: ";", omittingEmptySubsequences: false).map(trimmed)
         let range = parts[0].lowercased().map { $0 == "_" ? "-" : $0 }

@@ -6,7 +6,7 @@ package struct LanguageTag: Sendable, CustomStringConvertible {
     /// The most characters of a tag: RFC 5646, section 4.4.1, has that much room for the longest of its recommended forms.
     package static let maximumLength = 35
 
-    /// As it was written.
+    /// The tag as it was written.
     package let text: String
     /// The same in lower case: "the ABNF syntax … does not distinguish between upper- and lowercase" (section 2.1).
     package let folded: String
@@ -63,7 +63,7 @@ package struct LanguageTag: Sendable, CustomStringConvertible {
         length.contains(subtag.utf8.count) && subtag.utf8.allSatisfy { isLetter($0) || isDigit($0) }
     }
 
-    /// In lower case.
+    /// Whether a byte is a lower-case letter.
     static func isLetter(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "a") < 26 }
 
     static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }

@@ -12,11 +12,11 @@ package struct LocalizedText: Hashable, Sendable, ExpressibleByStringLiteral {
         }
     }
 
-    /// The most languages of one text: the app stores know fewer.
+    /// The most languages of one text: the app stores support fewer.
     package static let maximumLanguages = 100
-    /// The name for all languages that are not named, where a text is written by language.
+    /// The key for all languages that are not listed, where a text is written as an object with a member for each language.
     package static let others = "*"
-    /// The language whose text is the default where none is given for all others.
+    /// The language whose text is the default where there is no text for `others`.
     package static let usualDefault = "en"
 
     /// Used where no language is known, or no translation fits.
@@ -31,7 +31,8 @@ package struct LocalizedText: Hashable, Sendable, ExpressibleByStringLiteral {
 
     package init(stringLiteral text: String) { self.init(text) }
 
-    /// Whether both are equal byte for byte, also in the spelling of their languages: `String` treats canonically equivalent texts as equal.
+    /// Whether both are equal byte for byte, also in the spelling of their languages. `String` treats canonically equivalent
+    /// texts as equal.
     package func isWritten(as other: LocalizedText) -> Bool {
         text.utf8.elementsEqual(other.text.utf8)
             && translations.elementsEqual(other.translations) {

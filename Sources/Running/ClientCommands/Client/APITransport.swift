@@ -27,7 +27,7 @@ package struct APIRequest: Sendable, Equatable {
         contentType = "application/json"
     }
 
-    /// Returns the request with `shown` added to its body, or to its query where it has none (DELETE).
+    /// Returns the request with `shown` added to its body, or, for DELETE, to its query.
     func carrying(_ shown: [JSONMember]) throws -> APIRequest {
         guard !shown.isEmpty else { return self }
         var request = self
@@ -44,7 +44,7 @@ package struct APIRequest: Sendable, Equatable {
         return request
     }
 
-    /// All but the unreserved characters (RFC 3986, 2.1 and 2.3).
+    /// Percent-encodes all but the unreserved characters (RFC 3986, 2.1 and 2.3).
     private static func encoded(_ text: String) -> String {
         var result = ""
         for byte in text.utf8 {
@@ -66,7 +66,7 @@ package struct APIAnswer: Sendable, Equatable {
     package var isSuccess: Bool { (200..<300).contains(status) }
 }
 
-/// The way of requests to the daemon: a seam, so that commands are tested without one.
+/// Sends requests to the daemon; a protocol, so that commands can be tested without a daemon.
 package protocol APITransport: Sendable {
     /// - Throws: `CommandFailure(.unreachable)` where the daemon cannot be reached.
     func send(_ request: APIRequest) async throws -> APIAnswer

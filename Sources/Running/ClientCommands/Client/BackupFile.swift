@@ -6,7 +6,7 @@ import StoreDrivers
 import Terminal
 
 /// A file that appears whole or not at all: it is written under another name in the same directory, and renamed once all of
-/// it is on the disk. Only its owner may read it, from the first byte: a backup holds what the store holds.
+/// it is on the disk. Only its owner may read it, from the first byte, because a backup holds all of the store's data.
 final class BackupFile {
     let path: String
     /// The path until the file is whole.
@@ -86,7 +86,7 @@ final class BackupFile {
         }
     }
 
-    /// Renames the file and syncs its directory: without that, a power cut may lose the name (fsync(2)).
+    /// Renames the file and syncs its directory: without the sync, a power cut may lose the name (fsync(2)).
     static func publish(_ partial: String, as path: String, replaces: Bool) throws(CommandFailure) {
         // link(2) never replaces a file: one that has appeared since the check is kept.
         if replaces {

@@ -6,7 +6,7 @@ package import Terminal
 import Threading
 import WireFormat
 
-/// The way to the daemon, for every command that uses its API.
+/// The options for reaching the daemon, shared by every command that uses its API.
 package struct ConnectionOptions: Sendable {
     package static let specs = CommandSpec.options("connection")
     static let tokenVariable = "UPGRADE_RELAY_TOKEN"
@@ -35,7 +35,7 @@ package struct ConnectionOptions: Sendable {
         func isFirst() -> Bool { !isWritten.exchange(true, ordering: .relaxed) }
     }
 
-    /// - Parameter tokenIsDevice: whether `--token` is a device's; with an address it is the API's all the same.
+    /// - Parameter tokenIsDevice: whether `--token` is a device's token; with `--url` it is always the API's.
     init(_ arguments: ParsedArguments, tokenIsDevice: Bool = false) throws {
         self.arguments = arguments
         isJSON = arguments.flag("json")
@@ -84,7 +84,7 @@ package struct ConnectionOptions: Sendable {
         return CurlAPITransport(socket: socket.path, remark: isJSON ? socket.remark : nil, for: person)
     }
 
-    /// The API's token, from `--token` or its variable.
+    /// The API's token, from `--token` or the environment variable.
     private func token(_ context: CommandContext) throws -> String? {
         let (name, text) =
             arguments.value("token").map { ("--token", $0) } ?? (

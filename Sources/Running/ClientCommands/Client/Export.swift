@@ -14,7 +14,7 @@ final class Export: Sendable {
         var contentType: String { self == .csv ? "text/csv" : "application/x-ndjson" }
     }
 
-    /// Bytes that are gathered before they are written.
+    /// The number of bytes that are gathered before they are written.
     private static let piece = 65_536
 
     private struct State {
@@ -37,7 +37,7 @@ final class Export: Sendable {
 
     /// Checks the destination before the daemon is asked for anything.
     ///
-    /// - Parameter usual: the form where no option names one; nil: then nothing is exported.
+    /// - Parameter usual: the form when no option names one; nil: without an option nothing is exported.
     /// - Returns: nil where no export is asked for.
     static func asked(_ run: ClientRun, usual: Form?) throws -> Export? {
         let (isCSV, isNDJSON) = (run.arguments.flag("csv"), run.arguments.flag("ndjson"))
@@ -72,8 +72,8 @@ final class Export: Sendable {
         watcher?.cancel()
     }
 
-    /// Streams one whole list. Several may follow each other under one header. The lines that arrived are written even where
-    /// the rest does not arrive.
+    /// Streams one whole list. Several lists may follow each other under one header. If a list breaks off, the whole lines
+    /// that arrived are still written.
     func take(_ parts: [String], query: [(String, String?)] = []) async throws {
         state.withLock { $0.isInHeader = form == .csv && $0.hasBegun }
         let request = APIRequest("GET", parts, query: query, accept: form.contentType)

@@ -7,7 +7,7 @@ package struct Problem: Sendable {
     private let status: Int
     private let title: String
     private let detail: String?
-    /// "field: reason", or the reason alone where it names no field.
+    /// "field: reason", or the reason alone where the entry names no field.
     private let faults: [String]
     /// The body's JSON; nil where it is not an object.
     private let json: String?
@@ -25,7 +25,7 @@ package struct Problem: Sendable {
         }
     }
 
-    /// "title: detail", then each field on a line of its own, unless the detail repeats them.
+    /// "title: detail", then each fault on a line of its own. A detail that only repeats the faults is left out.
     package var message: String {
         let isTwice = !faults.isEmpty && detail == faults.joined(separator: "; ")
         if isTwice, faults.count == 1 { return DisplayWidth.indented("\(title): \(faults[0])") }

@@ -10,7 +10,7 @@ package struct AdoptionText: Sendable {
         self.json = json
     }
 
-    /// The rows shown of up to 2,162 points, evenly spread, the last among them.
+    /// The most rows of a table. A curve has up to 2,162 points; evenly spread ones are shown, always with the last.
     private static let mostRows = 24
 
     private var upgraded: Int64 { json.count(.upgraded) }

@@ -10,7 +10,7 @@ enum AppArguments {
         var app: String
         var platform: String
 
-        /// The path of a part of it.
+        /// The API path of one of its resources, such as `version`.
         func path(_ parts: String...) -> [String] { ["v1", "apps", app, platform] + parts }
     }
 
@@ -19,7 +19,7 @@ enum AppArguments {
         "\(try arguments.require("APP")) \(try platform(arguments.require("PLATFORM")))"
     }
 
-    /// The API's path of a part of the app on the platform.
+    /// The API path of a resource of the app on the platform.
     static func path(_ arguments: ParsedArguments, _ part: String) throws(UsageError) -> [String] {
         let app = try arguments.require("APP")
         return Place(app: app, platform: try platform(arguments.require("PLATFORM"))).path(part)
@@ -44,7 +44,8 @@ enum AppArguments {
         throw UsageError("\"\(text)\" is not a platform; ios or android")
     }
 
-    /// The apps and platforms of the daemon's configuration, narrowed by the options; both options together are not checked.
+    /// The apps and platforms of the daemon's configuration, narrowed by the options. If both options are given, the place
+    /// they name is returned unchecked.
     static func places(_ run: ClientRun) async throws -> [Place] {
         let app = run.arguments.value("app")
         let platform = try run.arguments.value("platform").map(platform)

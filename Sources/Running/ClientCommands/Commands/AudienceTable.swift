@@ -12,9 +12,9 @@ struct AudienceTable {
     private struct Row {
         var name: String
         var count: Int64
-        /// The reasons for devices of the row; together they may be all of it.
+        /// The reasons, with their numbers of devices; together they may cover the whole row.
         var reasons: [Entry] = []
-        /// A part of the row that has nothing to do with those reasons.
+        /// A part of the row that is independent of those reasons.
         var among: Entry?
     }
 
@@ -37,7 +37,7 @@ struct AudienceTable {
 
     /// Adds a line for each reason that occurred, by name, below the last row.
     ///
-    /// - Parameter isBlock: whether the campaign blocks a version: then a device that is already current does not run it.
+    /// - Parameter isBlock: whether the campaign blocks a version: `alreadyCurrent` then means that a device does not run it.
     mutating func add(reasons: JSONValue?, isBlock: Bool = false) {
         guard let last = rows.indices.last else { return }
         for reason in (reasons?.object ?? []).sorted(by: { $0.name < $1.name }) {

@@ -79,7 +79,7 @@ enum BumpArguments {
         return .object(members)
     }
 
-    /// Refuses the address of a store's page as the daemon's: a token from the environment must not go there.
+    /// Refuses a `--url` that looks like a store's page: a token from the environment must not be sent there.
     private static func refuseDownloadURL(as arguments: ParsedArguments) throws(UsageError) {
         guard let url = arguments.value("url"), arguments.value("token") == nil, isPage(url) else { return }
         throw UsageError(

@@ -25,7 +25,7 @@ package struct CampaignText: Sendable {
         return tally
     }
 
-    /// All states together, which is the audience (CONTRACT, "Campaign").
+    /// All states together, which is the audience.
     package var sum: Int64 { tally.audience }
 
     package var settled: Int64 { tally.settled }
@@ -35,13 +35,13 @@ package struct CampaignText: Sendable {
         CampaignState(rawValue: state)?.isFinal ?? false && count(.inFlight) == 0
     }
 
-    /// "wave 1 of 3 (1%)"; nil where there are none.
+    /// "wave 1 of 3 (1%)"; nil where the campaign has no waves.
     private var wave: String? {
         guard let wave = json[.wave], wave != .null else { return nil }
         return "wave \(wave.shown(.number)) of \(wave.shown(.of)) (\(wave.shown(.percent))%)"
     }
 
-    /// The daemon's reason why the campaign does not move, and when or by whom it will; nil where nothing is in the way.
+    /// The daemon's reason why the campaign does not move, with the time or person it waits for; nil where nothing holds it up.
     package var standing: String? {
         let reason = json.shown(.reason)
         guard !isOver else { return nil }
@@ -79,7 +79,7 @@ package struct CampaignText: Sendable {
             secondsLeft: json[.secondsLeft]?.integer, note: note)
     }
 
-    /// One record, field by field, with the counts that are not 0 and always that of accepted pushes.
+    /// The campaign field by field, with the counts that are not 0; the count of accepted pushes is always shown.
     ///
     /// - Parameter hasColour: whether colours are welcome.
     package func details(hasColour: Bool = Screen.current.hasColour) -> String {
@@ -124,7 +124,7 @@ package struct CampaignText: Sendable {
         }
     }
 
-    /// The steps of its rollout, and the next one; nil where there is one alone.
+    /// The steps of its rollout, and the next one; nil where there is only one step.
     private var way: String? {
         guard let rollout = json[.rollout] else { return nil }
         let steps = rollout.list(.steps).compactMap(\.string)

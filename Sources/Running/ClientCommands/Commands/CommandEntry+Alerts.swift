@@ -36,7 +36,7 @@ extension CommandEntry {
     private static func shown(_ run: ClientRun) async throws -> [JSONMember] {
         let answer = try await run.client().transport.send(
             APIRequest("GET", AppArguments.path(run.arguments, "alert")))
-        // A token that may not read acts without this condition.
+        // A token without the right to read sends its request without this condition.
         if answer.status == 403 { return [] }
         guard answer.isSuccess else { return [JSONValue.member(.text, nil)] }
         return [JSONValue.member(.text, try RelayClient.Reply(answer).json[.message])]

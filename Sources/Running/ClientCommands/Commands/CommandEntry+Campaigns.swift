@@ -13,7 +13,7 @@ extension CommandEntry {
             return APIRequest("GET", ["v1", "campaigns"], query: try PageOptions.query(arguments) + filters)
         },
         note: { answer in
-            // A store that went back stops every campaign for this one reason.
+            // A store that went back to an earlier state stops every campaign, each with this reason.
             let past = answer.list(.items).lazy.compactMap { $0[.reason]?.string }
                 .first { $0.hasPrefix(StoreRollback.opening) }
             let notes = [past.map { "\(DisplayWidth.sanitised($0))\n" }, PageOptions.next(answer)].compactMap(\.self)
@@ -98,7 +98,7 @@ extension CommandEntry {
         },
         text: { "campaign \(try $0.require("ID")) is \(CampaignText($1).state)\n" })
 
-    /// A command that moves a campaign to another state, under the API's name for it; prints the new state.
+    /// A command that moves a campaign to another state and prints that state. Its name is also the API's.
     ///
     /// - Parameter asks: asks for a confirmation where the act needs one.
     private static func campaigns(

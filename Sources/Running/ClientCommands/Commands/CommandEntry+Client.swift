@@ -47,7 +47,7 @@ struct ClientRun: Sendable {
         } catch let error as CommandFailure
             where error.code == .unreachable && connection.address == nil && !hasBegun()
         {
-            // The socket may only be closed to this user; then the store is closed as well, and its error explains that.
+            // The socket may exist but be closed to this user; then so is the store, and its error explains that.
             return try look(store())
         }
     }
@@ -58,7 +58,7 @@ extension CommandEntry {
     ///
     /// - Parameters:
     ///   - tokenIsDevice: whether `--token` is a device's (`ConnectionOptions`).
-    ///   - changesCampaign: whether it changes the campaign that its arguments name (`CampaignReference`).
+    ///   - changesCampaign: whether the command changes the campaign that its arguments name (`CampaignReference`).
     static func client(
         _ name: String, tokenIsDevice: Bool = false, changesCampaign: Bool = false,
         run: @escaping @Sendable (ClientRun) async throws -> ExitCode

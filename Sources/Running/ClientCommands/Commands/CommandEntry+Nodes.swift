@@ -33,7 +33,7 @@ extension CommandEntry {
         if node[.differs]?.bool == true { remarks.append("configuration differs") }
         let ahead = node.count(.clockAheadMs)
         if ahead.magnitude > NodeRecord.clockTolerance.milliseconds.magnitude {
-            // A database's clock that is ahead means that the machine's is behind.
+            // If the database's clock is ahead, the clock of the relay's machine is behind.
             let tenths = ahead.magnitude / 100
             remarks.append("clock \(tenths / 10).\(tenths % 10) s \(ahead > 0 ? "behind" : "ahead")")
         }

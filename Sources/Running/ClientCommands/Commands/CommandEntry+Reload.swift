@@ -23,13 +23,13 @@ extension CommandEntry {
 struct CredentialCopies {
     static let usualSources = "/etc/upgrade-relay/secrets"
 
-    /// The bytes read of a file at most. systemd takes no credential of more than a megabyte.
+    /// The most bytes read of a file. systemd accepts no credential of more than a megabyte.
     private static let largest = 16 << 20
 
     var copies = "/run/credentials/upgrade-relay.service"
     var sources = CredentialCopies.usualSources
 
-    /// The names of the credentials whose source has other bytes now; one that cannot be read is left out.
+    /// The names of the credentials whose source file has changed; a credential that cannot be read is left out.
     func changed() -> [String] {
         let names = (try? Folder.names(copies)) ?? []
         return names.sorted().filter { name in

@@ -48,7 +48,7 @@ extension CommandEntry {
         return "\(TextTable.fields(fields))\nchain\n\(table.text)"
     }
 
-    /// A mark in the words of the errors.
+    /// A mark, worded as in the errors.
     private static func mark(_ mark: JSONValue?) -> String {
         guard let mark, let identity = mark[.identity]?.string else { return "-" }
         return "store \(identity.prefix(8)), decision \(mark.shown(.decision)), record \(mark.shown(.recorded))"

@@ -29,7 +29,7 @@ extension CommandEntry {
         return head + news + (wait.isEmpty ? "" : waiting(version)) + answer.warnings
     }
 
-    /// The reason why a bump made no campaign. A rise is answered with 202 (CONTRACT, "HTTP API").
+    /// The reason why a bump made no campaign. The API answers a rise with 202.
     private static func pushesNothing(hasRisen: Bool) -> String {
         hasRisen
             ? "nothing is pushed: the app has no push service in the configuration (apns, fcm); the other channels say it\n"
@@ -126,7 +126,7 @@ extension CommandEntry {
         fields += [
             ("updated", version.shown(.updatedAt, or: "-"))
         ]
-        // A moment and a canary that are over are the history's.
+        // Terms that end when the version is in force, such as its canary, are then shown in the history alone.
         let isForEverybody = version[.required]?.string != nil && version[.inForce] == version[.required]
         for field in RequirementField.allCases where !isForEverybody || !field.isOverInForce {
             let value = version.shown(of: field)
@@ -163,7 +163,7 @@ extension CommandEntry {
         return "\(required) since \(version.shown(.inForceSince, or: "-")) (\(version.shown(.inForceBy, or: "-")))"
     }
 
-    /// The reason why a new requirement is not in force yet, and the version that is.
+    /// The reason why a new requirement is not in force yet, and the version in force until then.
     private static func waiting(_ version: JSONValue) -> String {
         let until = version.shown(.waitingUntil)
         return version.shown(.waitingReason) + (until.isEmpty ? "" : " (until \(until))") + "\n"

@@ -26,10 +26,10 @@ enum Confirmation {
 extension JSONValue {
     /// The facts about an act's object that the daemon showed, for the act's request; empty where an older daemon shows none.
     ///
-    /// - Parameter name: the member that has them.
+    /// - Parameter name: the member that holds the facts.
     func carried(_ act: ActKind, in name: Field = .shown) -> [JSONMember] {
         guard let shown = self[name] else { return [] }
-        // There is no object: the act requires that this has not changed.
+        // The daemon found no object; the act requires that there is still none.
         guard let members = shown.object else { return act.facts.first.map { [Self.member($0, nil)] } ?? [] }
         return members.filter { member in act.facts.contains { $0.rawValue == member.name } }
     }
@@ -43,7 +43,8 @@ extension JSONValue {
 extension ClientRun {
     /// Reads an act's object, before the act.
     ///
-    /// - Returns: null where there is none, or where the token may act and not read. The act then fails, or has no condition.
+    /// - Returns: null where there is no object (the act then fails), or where the token may act but not read (the act then has
+    ///   no condition).
     func look(_ request: APIRequest) async throws -> JSONValue {
         let answer = try await client().transport.send(request)
         if answer.status == 403 || answer.status == 404 { return .null }
@@ -53,7 +54,7 @@ extension ClientRun {
 
     /// Sends a bump. On a terminal, its effect on phones is shown first and needs a yes.
     ///
-    /// - Parameter question: the question for the app's name and the plan.
+    /// - Parameter question: makes the question from the app's name and the plan.
     func send(
         bump: JSONValue, question: (_ name: String, _ plan: JSONValue) -> String
     ) async throws -> RelayClient.Reply {

@@ -26,7 +26,7 @@ extension JSONValue {
     /// The JSON itself, for a terminal.
     package func text(isPretty: Bool = false) -> String { JSONText.shown(bytes(isPretty: isPretty)) }
 
-    /// A member that is one value.
+    /// A member with a single value, as text.
     ///
     /// - Parameter none: the text where it is missing, null or "".
     package func shown(_ field: Field, or none: String = "") -> String { Self.shown(self[field], or: none) }

@@ -118,7 +118,7 @@ private final class BackupWork: Sendable {
     }
 }
 
-/// Parses the daemon's backup: JSON lines with the progress of the copy, one with its size, then the copy. Pure: bytes in,
+/// Parses the daemon's backup: JSON lines with the progress of the copy, a line with its size, then the copy. Pure: bytes in,
 /// events out.
 struct BackupReader {
     enum Event: Equatable {
@@ -128,7 +128,7 @@ struct BackupReader {
     }
 
     private var line: [UInt8] = []
-    /// Bytes of the copy that have not come yet; nil while there are lines.
+    /// The bytes of the copy still to come; nil while the JSON lines last.
     private(set) var left: Int64?
 
     /// Whether the whole copy has come.

@@ -3,7 +3,7 @@ import Registry
 import Terminal
 import WireFormat
 
-/// One user explained, as support reads it out.
+/// The explanation of one user, in words that support can read out.
 enum UserText {
     static func text(_ user: JSONValue) -> String {
         let name = user.shown(.telephone)

@@ -11,7 +11,7 @@ struct ZonedMoment {
         "is no moment; give one such as \"2026-12-01 09:00 Asia/Shanghai\" (a time that the zone has, and a zone of the tz "
         + "database) or 2026-12-01T01:00:00Z"
 
-    /// nil for anything else, for an unknown zone, and for a time that the zone leaps over when its clocks go forward. A time
+    /// Returns nil for anything else, for an unknown zone, and for a time that the zone leaps over when its clocks go forward. A time
     /// that the zone has twice means the first.
     init?(_ text: String) {
         if let moment = Timestamp(internetTime: text) {
@@ -21,7 +21,7 @@ struct ZonedMoment {
         let parts = text.split(separator: " ")
         guard parts.count == 3, let zone = LocalZone(named: String(parts[2])) else { return nil }
         let seconds = parts[1].utf8.count == 5 ? ":00" : ""
-        // Read as if it were UTC: the zone's offset depends on the day and is applied to it.
+        // Read as if it were UTC; the zone then applies its offset of that day.
         guard let local = Timestamp(internetTime: "\(parts[0])T\(parts[1])\(seconds)Z"),
             let first = zone.moments(of: local).first
         else { return nil }

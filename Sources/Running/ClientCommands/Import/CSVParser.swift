@@ -42,7 +42,7 @@ struct CSVParser: Sendable {
     /// The header's rules for the records behind it.
     struct Shape: Sendable {
         var count: Int
-        /// Fields that never hold a line break in a correct file: a record with one there was opened by a stray quote.
+        /// The indexes of fields that never hold a line break in a correct file: a line break in one comes from a stray quote.
         var plain: [Int]
         /// Whether records keep their text as it stood in the file.
         var keepsRaw: Bool
@@ -70,8 +70,8 @@ struct CSVParser: Sendable {
         self.line = line
     }
 
-    /// Hands each record that `bytes` completes to `receive`, in the order of the file. The shape that it returns for the header
-    /// applies to the records behind it.
+    /// Hands each record that `bytes` completes to `receive`, in the order of the file. The shape that `receive` returns for the
+    /// header applies to the records behind it.
     mutating func feed(_ bytes: some Collection<UInt8>, _ receive: (Item) throws -> Shape?) throws {
         buffer.removeFirst(start)
         start = 0
@@ -165,7 +165,7 @@ struct CSVParser: Sendable {
         case fieldStart
         case unquoted
         case quoted
-        /// After a quote within a quoted field: the end of it, or the first of two that mean one.
+        /// After a quote within a quoted field: it either closes the field or is the first of two that stand for one.
         case quoteInQuoted
         /// After a closing quote and a CR: the LF must follow.
         case closed
@@ -223,7 +223,7 @@ struct CSVParser: Sendable {
         return whole(end: place, lines: lines + 1)
     }
 
-    /// Ends the last field, and checks whether a record of several lines is possible.
+    /// Ends the last field, and checks that a record of several lines fits the shape.
     private mutating func whole(end: Int, lines: Int) -> Outcome {
         record.ends.append(record.bytes.count)
         guard lines > 1, let shape else { return .whole(end: end, lines: lines) }

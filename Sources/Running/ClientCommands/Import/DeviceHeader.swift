@@ -5,7 +5,7 @@ import WireFormat
 
 /// The first line of a table: it names the fields of the lines behind it.
 struct DeviceHeader: Sendable {
-    /// The field of each column of `DeviceLine.columns`; nil: the file does not have the column.
+    /// The index in the file of each column of `DeviceLine.columns`; nil: the file does not have the column.
     let fields: [Int?]
     let count: Int
     /// Warnings about it for the user.
@@ -13,8 +13,8 @@ struct DeviceHeader: Sendable {
 
     /// - Parameters:
     ///   - app: whether the command was given the app, so that no column is needed.
-    ///   - platform: the same.
-    /// - Throws: `CommandFailure` where the file cannot be read with it.
+    ///   - platform: whether it was given the platform.
+    /// - Throws: `CommandFailure` where the header lacks a column that is needed, or names one twice.
     init(_ names: [String], app: Bool, platform: Bool) throws {
         let names = names.map { TrimmedText.trimmed($0) }
         let columns = DeviceLine.columns.map(\.name)
@@ -56,7 +56,7 @@ struct DeviceHeader: Sendable {
         }
     }
 
-    /// The delimiter of a header: that under which it names the most columns.
+    /// The delimiter of a header: the one that splits it into the most known columns.
     static func delimiter(of line: ArraySlice<UInt8>) -> UInt8 {
         let columns = Set(DeviceLine.columns.map(\.name))
         func known(_ delimiter: UInt8) -> Int {

@@ -15,7 +15,7 @@ struct DeviceImporting {
     private var report = ImportReport()
     private var warnings: [String] = []
 
-    /// - Parameter client: nil: the one that the command line names.
+    /// - Parameter client: nil: a client of the daemon that the command line names.
     init(_ run: ClientRun, client: RelayClient? = nil) throws {
         let arguments = run.arguments
         self.run = run
@@ -36,7 +36,7 @@ struct DeviceImporting {
         } catch var failure as CommandFailure {
             try? await upload.settle()
             try? tell()
-            // The request that was in flight is settled: the bar's last number is the summary's.
+            // The request that was in flight is settled, so the bar's last number matches the summary.
             display.finish(done: input.consumed, note: note)
             _ = try? rejects?.finish()
             if let reached { failure.message += "\n\(reached)" }

@@ -3,7 +3,7 @@ import Registry
 
 /// One device of an import: its app and platform, and its line for the API.
 package struct DeviceLine: Sendable, Equatable {
-    /// The columns of CSV and NDJSON (CONTRACT, "Commands").
+    /// The columns of CSV and NDJSON.
     static let columns = DeviceField.allCases
 
     package var app: String

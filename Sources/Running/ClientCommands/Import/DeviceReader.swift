@@ -21,7 +21,7 @@ package struct DeviceReader: Sendable {
     /// The most bytes of one line: many times the API's limit, but a file without line ends cannot fill the memory.
     private static let longestLine = 1 << 20
 
-    /// The app and the platform of lines that name none.
+    /// The app and the platform for lines that name none.
     let app: String?
     let platform: String?
     /// Whether a line with a `DeviceDoubt` is refused.
@@ -37,7 +37,7 @@ package struct DeviceReader: Sendable {
     private var firstBytes: [UInt8] = []
     private var items = 0
 
-    /// The lines with which a file of the refused lines must begin to be readable.
+    /// The lines with which a file of refused lines must begin, so that it can be imported.
     package private(set) var preamble: [UInt8] = []
     private(set) var doubts = DoubtTally()
     /// The header's warnings that were not taken yet.
@@ -202,7 +202,7 @@ package struct DeviceReader: Sendable {
                 line: record.line)
             for (index, column) in DeviceLine.columns.enumerated() {
                 guard let value = columns.value(index, of: record), !InputText.isUTF8(value) else { continue }
-                // Its meaning would be lost, and another value stored.
+                // Decoding would lose its meaning, and another value would be stored.
                 throw RefusedLine(line: record.line, reason: "\(column.name): not in UTF-8")
             }
             try doubt(of: place.platform, line: record.line) { columns.value($0.index, of: record) ?? [] }
@@ -234,8 +234,8 @@ package struct DeviceReader: Sendable {
         DeviceLine.columns.firstIndex(of: column).map { (column: column, index: $0) }
     }
 
-    /// The object of a device, from its token on. A column that the file does not have is left out, which leaves the field as it is;
-    /// an empty cell is null, which forgets it.
+    /// The JSON object of a device, without its app and platform. A column that the file does not have is left out, so the relay
+    /// keeps the field; an empty cell is null, which clears it.
     ///
     /// - Parameter value: the bytes of a column, by its index among all; nil: the file does not have the column.
     private static func json(_ value: (Int) -> ArraySlice<UInt8>?) -> [UInt8] {

@@ -2,7 +2,7 @@
 import WireFormat
 
 /// Sends devices to the API, many thousand at a time, and counts the outcomes. While one request is in flight, the next is
-/// filled. There are never two in flight, so that the later of two lines with one token counts.
+/// filled. There are never two in flight, so that the later of two lines with the same token wins.
 package struct DeviceUpload: Sendable {
     /// The lines of one request at first, at most and at least, and the bytes after which it is sent anyway. A request takes about
     /// a second: long enough for the relay to store much at once, short enough for the time-out and for the progress bar.
@@ -26,7 +26,7 @@ package struct DeviceUpload: Sendable {
         var body: [UInt8] = []
         /// The file's line for each line of the body.
         var lines: [Int] = []
-        /// The lines as they stood in the file; empty where that is not kept.
+        /// The lines as they stood in the file; empty where they are not kept.
         var raws: [[UInt8]] = []
     }
 
@@ -58,7 +58,7 @@ package struct DeviceUpload: Sendable {
         self.isDryRun = isDryRun
     }
 
-    /// The line up to which all are stored or refused.
+    /// The last line up to which every line is stored or refused.
     package var settledLine: Int { firstOpenLine.map { $0 - 1 } ?? lastLine }
 
     private var firstOpenLine: Int? {
@@ -137,7 +137,7 @@ package struct DeviceUpload: Sendable {
     package mutating func settle() async throws {
         guard let sending else { return }
         self.sending = nil
-        // Until its answer is noted.
+        // Kept until the answer is noted.
         lostLine = sending.batch.lines.first
         let (answer, duration) = try await withTaskCancellationHandler {
             try await sending.answer.value
@@ -199,7 +199,7 @@ package struct DeviceUpload: Sendable {
         let ends = batch.body.indices.lazy.filter { batch.body[$0] == UInt8(ascii: "\n") }
         rest.body = Array(batch.body[(ends.dropFirst(named - 1).first.map { $0 + 1 } ?? 0)...])
         _ = try await note(try await client.transport.send(self.request(rest)), rest)
-        // The relay's configuration may have changed in between: the first count is the least.
+        // The relay's configuration may have changed in between: the first count is a lower bound.
         tally.refusedCount = max(tally.refusedCount, before + unnamed)
     }
 

@@ -8,7 +8,7 @@ enum InputText: Sendable, Equatable {
     /// Another kind, and advice on what to do about it.
     case other(String, hint: String)
 
-    /// The bytes of the file that are looked at.
+    /// The number of bytes examined at the beginning of the file.
     static let sample = 65_536
 
     private static let marks: [(bytes: [UInt8], text: InputText)] = [
@@ -41,10 +41,10 @@ enum InputText: Sendable, Equatable {
         }
     }
 
-    /// A damaged byte costs its line alone. Where damage outnumbers the characters beyond ASCII, another encoding is assumed.
+    /// A damaged byte only causes its line to be refused. Where damage outnumbers the characters beyond ASCII, another encoding is assumed.
     private static func unmarked(_ sample: ArraySlice<UInt8>) -> InputText {
         var (good, bad) = (0, 0)
-        // The sample's end may have cut a character.
+        // The end of the sample may split a character.
         var bytes = sample.dropLast(sample.count < Self.sample ? 0 : sample.reversed().prefix { $0 >= 0x80 }.count)
             .makeIterator()
         var parser = Unicode.UTF8.ForwardParser()
@@ -73,7 +73,7 @@ enum InputText: Sendable, Equatable {
 /// Converts UTF-16 to UTF-8, however the text is cut into pieces. An invalid unit becomes U+FFFD. Pure.
 struct UTF16Reader: Sendable {
     private let isLittleEndian: Bool
-    /// Half a unit.
+    /// The first byte of a code unit whose second has not come yet.
     private var waiting: UInt8?
     /// The first of two surrogates.
     private var high: UInt16?

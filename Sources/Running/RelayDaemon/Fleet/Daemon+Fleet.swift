@@ -7,7 +7,7 @@ import VersionSources
 
 /// The daemon as one of several relays on the same database.
 extension Daemon {
-    /// Registers this relay among those of the database.
+    /// Registers this relay among the relays of the database.
     func join(_ store: any RelayStore, _ description: NodeDescription) throws -> NodeKeeper {
         let keeper = NodeKeeper(store: store, description: description, log: log)
         do {
@@ -18,7 +18,7 @@ extension Daemon {
         return keeper
     }
 
-    /// Acts on news of another relay, or of this one. May wait for the store.
+    /// Acts on news from another relay, or from this one. May wait for the store.
     func hear(_ news: FleetHints, _ fanOut: FanOut, _ sources: SourceRunner, _ versionCache: VersionCache) {
         let decisions: Set = [
             "version", "requirement", "campaign", "campaign_run", "campaign_round", "alert", "leader",

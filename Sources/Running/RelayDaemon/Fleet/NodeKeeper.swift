@@ -12,7 +12,7 @@ import UpgradeRules
 package final class NodeKeeper: Sendable {
     /// The longest time that the thread listens before it checks whether to stop.
     private static let longestListening = Duration.seconds(1)
-    /// The pause where the database cannot be listened to.
+    /// The pause after an attempt to listen to the database has failed.
     private static let rest = Duration.milliseconds(50)
     private static let lookAtNamesake = Duration.milliseconds(250)
 
@@ -80,8 +80,8 @@ package final class NodeKeeper: Sendable {
         try? lookAround(fences: false)
     }
 
-    /// Like `join`, for a name that another relay may hold which is about to stop, or has ended without notice: waits for
-    /// its lease to run out, unless the lease is prolonged.
+    /// Like `join`, but the name may still belong to a relay that is about to stop or has ended without notice: waits for
+    /// that relay's lease to run out, unless the lease is prolonged.
     ///
     /// - Throws: `StoreError`; `.nameInUse` where the other relay is alive.
     func joinAtStart() throws {
@@ -270,7 +270,7 @@ package final class NodeKeeper: Sendable {
 
     /// - Parameters:
     ///   - figures: makes the figures to publish about the campaigns of this relay.
-    ///   - onNews: gets the other relays' news, on the thread: must not wait, as the lease would wait too.
+    ///   - onNews: receives the other relays' news, on this thread: must not wait, as the lease would wait too.
     ///   - onOutdated: called once when this release must not use the store any more (`isOutdated`); must not wait either.
     /// - Throws: where the system has no thread left.
     package func start(

@@ -8,7 +8,7 @@ struct UnclaimedWatch: Sendable {
     static let patience = Duration.seconds(10)
 
     private var since: [UnclaimedCampaign: MonotonicTime] = [:]
-    /// In the order of the store.
+    /// The late campaigns, in the order of the store.
     private(set) var late: [UnclaimedCampaign] = []
 
     /// - Parameter unclaimed: the campaigns without a relay at this moment.
@@ -20,6 +20,6 @@ struct UnclaimedWatch: Sendable {
         return late.filter { !before.contains($0) }
     }
 
-    /// Another relay does this now.
+    /// Forgets all campaigns, because another relay watches them now.
     mutating func forget() { (since, late) = ([:], []) }
 }

@@ -17,7 +17,7 @@ import VersionSources
 import WireFormat
 
 extension OnlineCheck {
-    /// Reads the keys here, so that apps of one key share its token, as in the daemon.
+    /// The turns for all services. Reads the keys here, so that apps with the same key share its token, as in the daemon.
     func turns() throws -> [Turn] {
         let silent = Log(minimum: .error) { _, _, _ in }
         let active = try ActiveConfiguration(
@@ -69,7 +69,7 @@ extension OnlineCheck {
             let provider = channel.provider(on: app.key.platform)
             let field = "\(AppConfiguration.field(app.key)).\(provider.rawValue)"
             let sandbox = route.service(channel.other)
-            // FCM has no sandbox, and a server of one's own may stand in for both of APNs' servers.
+            // FCM has no sandbox, and one server of the owner's may take the place of both APNs servers.
             let isOneWorld =
                 production.pool == sandbox.pool && production.provider.identity == sandbox.provider.identity
             return (isOneWorld ? [channel] : [channel, channel.other]).map { channel in
@@ -128,7 +128,7 @@ extension OnlineCheck {
         }
     }
 
-    /// Answers to a credential for production alone, which most owners have.
+    /// The sandbox's answers to a credential for production alone, which is all that most owners have.
     private static let otherWorld: Set<String> = [
         "CertificateEnvironment", "BadCertificateEnvironment", "BadEnvironmentKeyIdInToken", "BadEnvironmentKeyInToken",
     ]

@@ -53,7 +53,7 @@ struct OnlineCheck: Sendable {
     /// - Throws: `CommandFailure` (78) where a key cannot be used.
     func run() throws -> [OnlineFinding] { ask(try turns()) }
 
-    /// - Returns: in the order of the questions.
+    /// - Returns: the findings, in the order of the questions.
     func ask(_ turns: [Turn]) -> [OnlineFinding] {
         let board = Board(turns.map { $0.questions.count })
         let underWay = DispatchGroup()

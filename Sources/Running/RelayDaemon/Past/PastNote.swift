@@ -8,7 +8,7 @@ import Threading
 struct PastNote: Sendable {
     let path: String
 
-    /// - Returns: nil where there is no file, or none that can be read: then the position is unknown.
+    /// - Returns: nil where the file is missing or cannot be read: the position is then unknown.
     func read() -> StoreMark? {
         guard let file = unsafe fopen(path, "re") else { return nil }
         defer { unsafe fclose(file) }

@@ -13,7 +13,7 @@ import WireFormat
 /// no alarm.
 final class RollbackWatch: Sendable {
     private static let interval = Duration.seconds(1)
-    /// The shortest time between two notes that differ only in the number of records, as a campaign makes many.
+    /// The shortest time between two notes that differ only in the number of records, because a campaign makes many records.
     private static let noteInterval = Duration.seconds(5)
 
     private struct State {
@@ -22,7 +22,7 @@ final class RollbackWatch: Sendable {
         var faults = FaultLog()
         /// Notifies the receivers; nil: not possible yet.
         var notify: (@Sendable (RelayEvent) -> Void)?
-        /// Whether the receivers were notified of a fall that is not over.
+        /// Whether the receivers were notified of a rollback that is not over.
         var isTold = false
     }
 
@@ -33,7 +33,7 @@ final class RollbackWatch: Sendable {
     private let worker = Worker()
     private let state = Mutex(State())
 
-    /// - Parameter path: the place of the note; nil: the position is forgotten with the process.
+    /// - Parameter path: the place of the note; nil: the position is forgotten when the process ends.
     init(store: any RelayStore, notedAt path: String?, log: Log, clock: @escaping @Sendable () -> Timestamp) {
         (self.store, note, self.log, self.clock) = (store, path.map(PastNote.init), log, clock)
     }
@@ -53,8 +53,8 @@ final class RollbackWatch: Sendable {
         look()
     }
 
-    /// Notifies receivers of each fall, also of one found before, and of its end. Never through the store's outbox: nothing
-    /// is written to a store that went back.
+    /// Notifies receivers of each rollback, including one found earlier, and of its end. Never through the store's outbox,
+    /// because nothing is written to a store that went back.
     ///
     /// - Parameter notify: must not wait.
     func tell(_ notify: @escaping @Sendable (RelayEvent) -> Void) {
@@ -100,7 +100,7 @@ final class RollbackWatch: Sendable {
     }
 
     func look() {
-        // Also if the store cannot be read or has fallen: the position that was seen was real.
+        // Even if the store cannot be read or went back: the position seen before was real.
         defer { keep(isLast: false) }
         do {
             try store.lookBack()
@@ -109,7 +109,7 @@ final class RollbackWatch: Sendable {
         } catch let error as StoreError where error.code == .wentBack {
             return
         } catch {
-            // Sending meets the same error.
+            // Only a warning, because sending meets the same error.
             if state.withLock({ $0.faults.set("look", "\(error)") }) {
                 log(.warning, "it is not known whether the store went back in time", [("error", "\(error)")])
             }

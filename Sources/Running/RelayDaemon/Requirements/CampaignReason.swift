@@ -4,22 +4,22 @@ import RelayEngine
 import RelayStore
 import WireFormat
 
-/// Why a campaign does not move, and when or by whom it will; nil where it moves. The only place that decides this: the API,
-/// `show`, `watch`, the status line and the page get it from here. Pure.
+/// The reason why a campaign does not move, with the time or person it waits for. This is the only place that decides it: the
+/// API, `show`, `watch`, the status line and the page get the reason from here. Pure.
 struct CampaignReason {
     let record: CampaignRecord
     /// Includes the pushes in flight.
     let counts: CampaignCounts
     /// The reason that holds pushes back at a push service or at the store.
     let trouble: String?
-    /// Whether `trouble` holds back all that is left.
+    /// Whether `trouble` holds back all pushes that are left.
     let isHeld: Bool
     let nextRetryAt: Timestamp?
     let hasRoute: Bool
     /// For a waiting campaign: why its requirement is not in force; nil: it comes into force at the next look.
     let held: RequirementWait?
     let nextWaveAt: Timestamp?
-    /// Set outside the app's sending hours; nil: it may send.
+    /// Set outside the app's sending hours; nil: the campaign may send.
     let hours: HoursWait?
     /// Why every campaign stands still: the store went back in time.
     let past: String?

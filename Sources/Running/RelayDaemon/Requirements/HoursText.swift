@@ -8,9 +8,7 @@ extension SendingHours {
     /// "08:00 to 22:00 Asia/Shanghai, where it is 22:10"
     private func standing(at now: Timestamp) -> String { "\(self), where it is \(clock(at: now))" }
 
-    /// For a campaign that would send now.
-    ///
-    /// - Returns: nil where it may.
+    /// The wait of a campaign that would send now; nil where it may.
     func wait(of campaign: String, expiresAt: Timestamp, at now: Timestamp) -> HoursWait? {
         guard let opening = opening(after: now) else { return nil }
         let end = expiresAt <= opening ? ", but the campaign's time to live ends before that" : ""
@@ -21,7 +19,7 @@ extension SendingHours {
                 + "\"campaigns resume \(campaign) --now\" sends at once")
     }
 
-    /// For a requirement that would come into force at `start`.
+    /// The wait for pushes of a requirement that would come into force at `start`; nil where they may begin then.
     package func wait(from start: Timestamp, timeToLive: Duration, at now: Timestamp) -> HoursWait? {
         guard let opening = opening(after: start) else { return nil }
         let at = start > now ? "it comes into force at \(start.internetTime), " : ""

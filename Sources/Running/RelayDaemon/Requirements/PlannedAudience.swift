@@ -4,20 +4,20 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
-/// The devices that a bump would push to: the requirements that `RequirementMachine` makes of it, through the filter that
-/// their campaigns use.
+/// The devices that a bump would push to, found with the requirements that `RequirementMachine` makes of the bump and with
+/// the filter that their campaigns use.
 struct PlannedAudience {
     struct Counts {
         /// Devices that get a push by any part of the bump.
         var toPush: Int64 = 0
-        /// Devices of the floor's audience that get it first; nil where the bump names no users.
+        /// Devices of the floor's audience that get the push first; nil where the bump names no users.
         var canary: Int64?
         var blocks: [PlannedBlock] = []
     }
 
     private struct Block {
         var filter: AudienceFilter
-        /// Whether the bump starts its campaign, and that is sent.
+        /// Whether the bump starts the block's campaign, and that campaign is sent.
         var isSent: Bool
     }
 

@@ -44,7 +44,7 @@ extension RequirementControl {
         return status
     }
 
-    /// Why nothing at all is sent or decided.
+    /// The reason why nothing at all is sent or decided: the store went back in time. nil: it did not.
     var past: String? { store.membership.memory.fall.map { "\($0.error)" } }
 
     /// The figures of the relay that sends the campaign.
@@ -55,8 +55,8 @@ extension RequirementControl {
         return published.flatMap { RunFigures(published: $0, of: record.key) } ?? own
     }
 
-    /// Includes the time outside the sending hours. Where the sending time is unknown, this is the time to the next opening,
-    /// the least it takes.
+    /// The seconds left, including the time outside the sending hours. Where the sending time is unknown, this is the time to
+    /// the next opening, as a lower bound.
     private static func secondsLeft(
         _ sending: Int64?, _ hours: SendingHours?, _ asleep: HoursWait?, at now: Timestamp
     ) -> Int64? {
@@ -122,8 +122,8 @@ extension RequirementControl {
         return record
     }
 
-    /// Puts a waiting requirement in force, regardless of its store; extends one that is in force for named users alone to
-    /// all users.
+    /// Puts a waiting requirement in force, regardless of its store; extends a requirement that is in force for named users
+    /// alone to all users.
     ///
     /// - Returns: nil where nothing waits.
     private func release(

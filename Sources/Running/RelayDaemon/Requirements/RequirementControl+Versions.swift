@@ -34,7 +34,7 @@ extension RequirementControl {
         return applied
     }
 
-    /// Takes a version that a source found. Works like any other bump, but the configuration's URL goes before the source's.
+    /// Takes a version that a source found. Works like any other bump, but the configuration's URL takes precedence over the source's.
     ///
     /// - Returns: the new required version; nil where it did not rise.
     @discardableResult
@@ -57,7 +57,7 @@ extension RequirementControl {
         return outcome.record.required
     }
 
-    /// The configuration's and the stores' present state of an app.
+    /// The present state of an app in the configuration and in the stores.
     func surroundings(
         of app: AppKey, _ known: KnownVersions? = nil, at now: Timestamp
     ) -> RequirementMachine.Surroundings {
@@ -127,7 +127,7 @@ extension RequirementControl {
         return withdrawal
     }
 
-    /// Logs where clients that compare versions themselves, or the store, will disagree with the new record.
+    /// Logs warnings where clients that compare versions themselves, or the store, will disagree with the new record.
     private func warn(_ record: VersionRecord, _ seen: SeenVersions) {
         for warning in versionCache.advice(for: record, seen: seen).warnings {
             log(
@@ -191,7 +191,7 @@ extension RequirementControl {
         .first
     }
 
-    /// The apps with sending hours: when pushes may begin again; nil: they may now.
+    /// For each app with sending hours, the time at which pushes may begin again; nil: they may begin now.
     func openings() -> [AppKey: Timestamp?] {
         let now = clock()
         return routes().compactMapValues(\.hours).mapValues { $0.opening(after: now) }
@@ -266,8 +266,8 @@ extension RequirementControl {
         return report
     }
 
-    /// The payload that the row's campaign would send, checked before anything is stored (DESIGN, rule 4). It is made from
-    /// the same input and by the same code as in `CampaignRun`.
+    /// The payload that the row's campaign would send, checked before anything is stored. It is made from the same
+    /// input and by the same code as in `CampaignRun`.
     private func payload(_ row: Requirement, _ route: AppRoute) throws(RequirementRefusal) -> UpgradePayload {
         guard let url = row.downloadURL ?? route.draft.downloadURL, !url.isEmpty else {
             throw .noDownloadURL(row.version)
@@ -283,7 +283,7 @@ extension RequirementControl {
         }
     }
 
-    /// Bytes kept free for a telephone: E.164 has fifteen digits at most. A longer one that does not fit is refused alone,
-    /// with a row in the ledger.
+    /// Bytes kept free for a telephone: E.164 has fifteen digits at most. Where a longer one does not fit, only its own push
+    /// is refused, with a row in the ledger.
     private static let usualTelephone = 16
 }

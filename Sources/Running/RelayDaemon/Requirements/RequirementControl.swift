@@ -14,7 +14,7 @@ package import VersionSources
 /// Starts no thread and reads no clock of its own, so that the driver of the fan-out drives it too: the daemon's threads, or
 /// a simulation. May be used from any thread.
 package final class RequirementControl: RequirementOperations {
-    /// The parts of the fan-out that it uses.
+    /// The parts of the fan-out that `RequirementControl` uses.
     package protocol Progress: Sendable {
         func figures(of campaign: CampaignKey) -> RunFigures
         /// Reports that the store has changed.

@@ -30,7 +30,7 @@ struct SetupFiles {
     ///   - key: the push service's key.
     ///   - secret: the secret for webhooks, written unless there is one.
     func write(key: [UInt8], secret: [UInt8]) throws(CommandFailure) {
-        // The service's user, which systemd makes up, must be able to read the configuration, but not the secrets.
+        // The service's user, which systemd creates, must be able to read the configuration, but not the secrets.
         try make(configuration.directory, mode: 0o755)
         try make(configuration.secretsDirectory, mode: 0o700)
         try put(key, at: keyPath, mode: 0o600)
@@ -47,7 +47,7 @@ struct SetupFiles {
 
     static let unitPath = "/etc/systemd/system/upgrade-relay.service.d/init.conf"
 
-    /// The installed unit hands the service the key of APNs, so FCM needs a change.
+    /// Whether a drop-in for the unit is needed: the installed unit passes the APNs key to the service, but no FCM key.
     var needsUnit: Bool { configuration.isOfService && configuration.service == .fcm }
 
     private var unit: String {
@@ -85,7 +85,7 @@ struct SetupFiles {
         try OwnDirectory.make(for: "\(directory)/any", mode: mode)
     }
 
-    /// A user who may write to a folder could replace a key there, or read one that is put there later.
+    /// Refuses a directory that other users may write to: they could replace a key there, or read one that is put there later.
     private func checkOwner(of directory: String) throws(CommandFailure) {
         var status = stat()
         guard unsafe stat(directory, &status) == 0 else { return }
@@ -98,7 +98,7 @@ struct SetupFiles {
             hint: "chmod go-w \(directory), or choose another folder by --directory")
     }
 
-    /// Leaves a file alone whose content is already right, but for its mode.
+    /// Writes the file unless its content is already right; sets its mode in any case.
     private func put(_ bytes: [UInt8], at path: String, mode: UInt32) throws(CommandFailure) {
         if path == Self.unitPath { try make(FileProbe.directory(of: path), mode: 0o755) }
         if (try? WholeFile.read(path, limit: 1 << 20)) != bytes {

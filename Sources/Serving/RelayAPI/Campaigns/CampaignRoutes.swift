@@ -63,7 +63,7 @@ extension API {
         return (shown, isUrgent)
     }
 
-    /// nil where they are left out, or refused.
+    /// Returns nil where the states are left out or refused.
     private static func states(_ fields: inout BodyFields) -> Set<DeliveryState>? {
         guard let value = fields.take(Field.states.rawValue) else { return nil }
         let names = CampaignRound.retried.map(\.name)

@@ -19,7 +19,7 @@ extension UpgradeTarget {
 /// A campaign as an answer shows it.
 struct ShownCampaign {
     let status: CampaignStatus
-    /// The answer says what a person's acts on the campaign would do: only where one campaign is asked for.
+    /// Whether the answer shows the effects of a person's possible acts: only where a single campaign is requested.
     var hasEffects = false
 
     var record: CampaignRecord { status.record }
@@ -127,7 +127,7 @@ struct ShownCampaign {
 }
 
 extension ShownCampaign {
-    /// A campaign of which no running process knows more than the store: in a stored answer, and for receivers.
+    /// A campaign as the store has it, without the figures of a running process: for stored answers and for receivers.
     init(of record: CampaignRecord) {
         self.init(
             status: CampaignStatus(
@@ -136,7 +136,7 @@ extension ShownCampaign {
 }
 
 extension JSONWriter {
-    /// - Parameter hasEffects: whether it says what a person's acts on it would do. Only where one campaign is asked for.
+    /// - Parameter hasEffects: whether the effects of a person's possible acts are shown. Only where a single campaign is requested.
     mutating func campaign(_ status: CampaignStatus, for sight: Redaction, hasEffects: Bool = false) {
         object(ShownCampaign(status: status, hasEffects: hasEffects), ShownCampaign.shape, for: sight)
     }

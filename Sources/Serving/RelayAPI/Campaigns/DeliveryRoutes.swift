@@ -35,7 +35,7 @@ extension API {
         }
     }
 
-    /// Other spellings of the filter's telephone, where that is not registered.
+    /// Other, known spellings of the filter's telephone; none where it is known as written.
     package func similar(to filter: DeliveryFilter, where isMeant: (AppKey) -> Bool) throws -> [String] {
         try filter.telephone.map { try userSearch.similar(to: $0, where: isMeant) } ?? []
     }
@@ -77,8 +77,8 @@ extension API {
         call.query.form(call.head.headers["accept"], among: [.json, .csv, .ndjson])
     }
 
-    /// - Throws: a 403 where a user or a device is named without the right to read people's data: even a masked answer would reveal
-    ///   who is registered.
+    /// - Throws: a 403 where the query names a user or a device and the caller may not read people's data: even a masked
+    ///   answer would reveal who is registered.
     package static func deliveryFilter(_ query: inout Query, _ caller: Caller) throws -> DeliveryFilter {
         var filter = DeliveryFilter()
         filter.state = query.choice("state", of: DeliveryState.allCases, \.name)
@@ -102,7 +102,7 @@ extension DeliveryState {
 }
 
 extension Delivery {
-    /// The columns of `LineFormat.delivery` are its members.
+    /// `LineFormat.delivery` has these members as its columns.
     static let shape = Shape<Delivery>(
         "Delivery", "The outcome of one push.",
         [

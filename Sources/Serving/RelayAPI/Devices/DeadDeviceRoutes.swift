@@ -6,7 +6,7 @@ import WireFormat
 
 /// Dead tokens for clients that keep a table of their own, in the order in which the relay learned of them.
 extension API {
-    /// - Parameter since: a moment, or the end of an earlier answer.
+    /// - Parameter since: a time, or `since` of an earlier answer.
     func deadDevices(since: String, _ call: inout Call) throws -> Response {
         let (app, sight) = (call.app, call.sight)
         var query = call.query

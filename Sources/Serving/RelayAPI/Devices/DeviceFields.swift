@@ -8,9 +8,9 @@ package import WireFormat
 
 /// Reads a device as clients give it.
 package enum DeviceFields {
-    /// The body of `PUT …/devices/{token}`: a member that is left out is null, for a PUT replaces.
+    /// Reads the body of `PUT …/devices/{token}`: a member that is left out counts as null, as a PUT replaces the device.
     ///
-    /// - Returns: the device, and the token that its phone had before, where one is named.
+    /// - Returns: the device, and the token that its phone had before, if the body names one.
     static func read(
         _ bytes: [UInt8], app: AppKey, token: String
     ) throws(BodyError) -> (device: DeviceRegistration, replaces: String?) {
@@ -29,7 +29,7 @@ package enum DeviceFields {
         return (DeviceRegistration(app, change), replaces)
     }
 
-    /// The body of `PATCH …/devices/{token}`: a member that is left out stays as it is, one that is null is forgotten.
+    /// Reads the body of `PATCH …/devices/{token}`: a member that is left out stays as it is, a null member is cleared.
     package static func readChange(
         _ bytes: [UInt8], token: String, of platform: Platform
     ) throws(BodyError) -> DeviceChange {
@@ -39,7 +39,7 @@ package enum DeviceFields {
         return change
     }
 
-    /// One line of an import, which names its token and may name its app and platform. A member that is left out stays as it is.
+    /// Reads one line of an import, which names its token and may name app and platform. A missing member stays as it is.
     package static func readLine(_ bytes: [UInt8], in range: Range<Int>, app: AppKey) throws(BodyError) -> DeviceChange
     {
         var fields = try BodyFields(bytes, in: range)
@@ -65,9 +65,10 @@ package enum DeviceFields {
         return change
     }
 
-    /// The same for a line without faults in its plain form: from bytes to bytes.
+    /// Reads a line without faults in its plain form, from bytes to bytes: the fast path of an import.
     ///
-    /// - Returns: false where it did not take the line; then `readLine` must judge it. `readLine` would take a taken line in the same way.
+    /// - Returns: false where it did not take the line, so that `readLine` must read it. For a line that it takes,
+    ///   `readLine` would give the same result.
     package static func readPlain(_ bytes: [UInt8], in range: Range<Int>, into batch: inout RegistrationBatch) -> Bool {
         guard let line = DeviceLineScan(bytes, in: range), let token = line[.token],
             line[.app].map({ bytes[$0].elementsEqual(batch.app.app.utf8) }) ?? true,
@@ -75,7 +76,7 @@ package enum DeviceFields {
         else { return false }
         switch ProviderName.of(token: bytes[token], on: batch.app.platform) {
         case .apns: guard lengthOfAPNs.contains(token.count), bytes[token].allSatisfy(isHexDigit) else { return false }
-        // The scan lets printable ASCII through: all that is left is the space.
+        // The scan lets only printable ASCII through, so only the space remains to be refused.
         case .fcm: guard lengthOfFCM.contains(token.count), !bytes[token].contains(0x20) else { return false }
         }
         for (field, text) in zip(DeviceField.texts, DeviceField.rules) {
@@ -125,7 +126,7 @@ package enum DeviceFields {
 
     // MARK: Tokens
 
-    /// A token's form says whose it is. A client that names it, too, must name the same.
+    /// Refuses a push service that differs from the one that the token's form shows.
     private static func checkProvider(
         _ fields: inout BodyFields, of token: String, on platform: Platform, isRecord: Bool
     ) {

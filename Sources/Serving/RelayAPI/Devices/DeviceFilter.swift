@@ -3,9 +3,9 @@ import RelayEngine
 package import RelayStore
 import UpgradeRules
 
-/// Which devices of a list are wanted; a member that is nil does not matter.
+/// The devices that a list shows; a member that is nil sets no condition.
 package struct DeviceFilter: Sendable {
-    /// The parameters that make it up.
+    /// The query parameters that it is read from.
     static let parameters = ["telephone", "below", "environment", "dead"]
 
     package let telephone: String?
@@ -27,7 +27,7 @@ package struct DeviceFilter: Sendable {
         isDead = query.flag("dead")
     }
 
-    /// Ignores the telephone: a read by telephone finds no other devices.
+    /// Whether a device meets the conditions. Ignores the telephone: a read by telephone finds no other devices.
     package func takes(_ record: DeviceRecord) -> Bool {
         let device = record.registration
         if let below, let version = device.version, version >= below { return false }

@@ -3,10 +3,10 @@ import HTTPServer
 import RelayStore
 import WireFormat
 
-/// Many devices as NDJSON: stored while the rest is still on its way. A refused line keeps no other line out; the answer has its
-/// number and reason.
+/// Many devices as NDJSON, stored while the rest of the body is still arriving. A refused line does not affect other lines;
+/// the answer has its number and reason.
 final class DeviceImport: BodyConsumer {
-    /// Characters of one reason: a line of many faults must not make a thousand lines of the answer.
+    /// The most characters of one reason: a line with many faults must not fill the answer.
     private static let longestReason = 400
 
     private let api: API
@@ -28,7 +28,7 @@ final class DeviceImport: BodyConsumer {
     }
 
     func consume(_ bytes: [UInt8]) {
-        // After a failure the rest is read and dropped: HTTP/1.1 has no way to answer sooner that a client would hear.
+        // After a failure the rest is read and dropped: most HTTP/1.1 clients read no answer before they have sent the body.
         guard storage.failure == nil else { return }
         lines.feed(bytes) { take($0, $1, number: $2) }
         storage.storeIfIdle()
@@ -52,7 +52,7 @@ final class DeviceImport: BodyConsumer {
             return refuse(number, "the line has more than \(api.settings.limits.line) bytes")
         }
         if !DeviceFields.readPlain(bytes, in: range, into: &storage.batch) {
-            // Blank lines separate nothing and hide nothing.
+            // Blank lines are skipped.
             guard bytes[range].contains(where: { $0 != 0x20 && $0 != 0x09 }) else { return }
             do throws(BodyError) {
                 storage.batch.append(try DeviceFields.readLine(bytes, in: range, app: app))

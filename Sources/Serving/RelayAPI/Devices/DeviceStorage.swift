@@ -9,12 +9,12 @@ import Synchronization
 ///
 /// Used by one thread at a time.
 final class DeviceStorage {
-    /// Devices of one batch. The store's cost of a device falls with their number, for devices share the index's pages that
-    /// they dirty: from 19 µs at 1000 to 7 µs at 20,000 and 5 µs at 50,000, in a registry of a million.
+    /// The most devices of one batch. The store's cost per device falls with their number, as devices share the index pages
+    /// that they change: from 19 µs at 1000 to 7 µs at 20,000 and 5 µs at 50,000, in a registry of a million.
     static let most = 50_000
-    /// Bytes of a batch's texts: a little more than that many iOS devices have.
+    /// The most bytes of a batch's texts: a little more than `most` iOS devices have.
     static let mostBytes = 4 << 20
-    /// The fewest devices that are handed over before the end.
+    /// The fewest devices that are handed over before the end of the import.
     static let fewest = 1000
 
     /// The queue on which all imports of a server store, one batch at a time: the store has one writer.
@@ -27,7 +27,7 @@ final class DeviceStorage {
         let count = Atomic(0)
     }
 
-    /// The outcome of the batches so far, and the batch that is not being filled: on its way to be stored, or back from there.
+    /// The outcome of the batches so far, and the batch that is not being filled: being stored, or empty for reuse.
     private struct Outcome {
         var counts = UpsertCounts()
         var failure: (any Error)?
@@ -65,7 +65,7 @@ final class DeviceStorage {
         queue.imports.count.subtract(1, ordering: .relaxed)
     }
 
-    /// Devices that the batch takes: imports that run at the same time share the room of one.
+    /// The most devices of the batch at this moment: imports that run at the same time share the room of one.
     private var most: Int { max(Self.fewest, Self.most / max(queue.imports.count.load(ordering: .relaxed), 1)) }
 
     /// Whether the batch takes no more.
@@ -85,7 +85,7 @@ final class DeviceStorage {
         handOver()
     }
 
-    /// Hands the batch over, once the one before is stored.
+    /// Hands the batch over, once the previous one is stored.
     func storeBatch() {
         settle()
         handOver()
@@ -105,7 +105,7 @@ final class DeviceStorage {
         outcome.value.withLock { $0.other = full }
         isStoring = true
         queue.queue.async { [store, isDryRun, now, outcome, done] in
-            // Out of the outcome, so that it has one owner and keeps its memory when it is emptied.
+            // Taken out of the outcome, so that the batch has one owner and keeps its memory when it is emptied.
             guard var full = outcome.value.withLock({ $0.takeOther() }) else { return }
             do {
                 try store.register(full, at: now(), isDryRun: isDryRun) { part in

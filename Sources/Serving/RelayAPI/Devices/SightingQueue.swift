@@ -31,7 +31,7 @@ package final class SightingQueue: Sendable {
 
     private struct State {
         var waiting: [Device: Seen] = [:]
-        /// The devices that wait, the longest first: the order and the batches do not depend on a hash.
+        /// The waiting devices, the longest wait first, so that the order and the batches do not depend on a hash.
         var order: [Device] = []
         var dropped: Int64 = 0
         var isRunning = false
@@ -46,7 +46,7 @@ package final class SightingQueue: Sendable {
             return taken
         }
 
-        /// Puts sightings that could not be stored back to the front. A sighting that was noted since is newer.
+        /// Puts sightings that could not be stored back to the front. A sighting that was noted since then is newer.
         mutating func putBack(_ taken: [(device: Device, seen: Seen)], limit: Int) {
             var back: [Device] = []
             for (device, seen) in taken {
@@ -74,14 +74,14 @@ package final class SightingQueue: Sendable {
     private let state = Mutex(State())
     private let worker = Worker()
 
-    /// - Parameter limit: how many devices may wait.
+    /// - Parameter limit: the number of devices that may wait.
     package init(store: any SightingStore, limit: Int, clock: @escaping @Sendable () -> Timestamp) {
         self.store = store
         self.limit = limit
         self.clock = clock
     }
 
-    /// How many sightings were dropped for lack of room.
+    /// The number of sightings that were dropped for lack of room.
     package var dropped: Int64 { state.withLock { $0.dropped } }
 
     /// Takes a sighting; a later one of the same device replaces it. Never blocks for long.
@@ -121,7 +121,7 @@ package final class SightingQueue: Sendable {
         }
     }
 
-    /// Stores the waiting sightings and ends the thread. May come twice, and without a start.
+    /// Stores the waiting sightings and ends the thread. May be called twice, or without a start.
     package func stop() {
         let waits = state.withLock { state in
             defer { state.isStopping = true }
@@ -132,7 +132,7 @@ package final class SightingQueue: Sendable {
         flush()
     }
 
-    /// Stores the waiting sightings, as far as the store takes them.
+    /// Stores the waiting sightings until none is left or the store refuses some.
     package func flush() {
         while true {
             let taken = state.withLock { $0.take(Self.batch) }

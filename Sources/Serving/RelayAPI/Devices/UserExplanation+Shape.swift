@@ -5,7 +5,6 @@ import RelayStore
 import UpgradeRules
 import WireFormat
 
-/// One user, explained.
 extension UserExplanation {
     /// An app of a user, and why its requested version is not in force yet.
     typealias WaitingApp = (app: App, wait: RequirementWait?)
@@ -88,7 +87,7 @@ extension UserExplanation.Device {
             ) { $0.toldAtLogin.map(\.text) },
         ])
 
-    /// The other fields that the registry has, without those of the user.
+    /// The other fields of the registry, without the user's telephone.
     private static let details = Shape<DeviceRegistration>([
         .all(DeviceField.values.filter { $0 != .telephone && $0 != .version }.map(\.member)),
         DeviceRegistration.provider.members { $0 },

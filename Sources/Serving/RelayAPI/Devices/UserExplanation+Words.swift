@@ -76,7 +76,7 @@ extension LaunchGateDocument.Section {
 }
 
 extension Delivery? {
-    /// For a device that the campaign is or was meant for, and whose push was not taken.
+    /// The answer for a device that the campaign is or was meant for, and whose push the service has not accepted.
     func words(_ campaign: CampaignRecord) -> UserExplanation.Word {
         let name = "campaign \(campaign.id)"
         let stands =

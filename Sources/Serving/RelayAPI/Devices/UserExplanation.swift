@@ -56,7 +56,7 @@ package struct UserExplanation: Sendable {
         package var rule: UpgradeRule
         /// Its canary names the user.
         package var isNamed: Bool
-        /// The reach with which it comes to the user, in ten-thousandths.
+        /// The reach at which the requirement includes the user, in ten-thousandths.
         package var turn: Int
         package var isReached: Bool
     }
@@ -67,7 +67,7 @@ package struct UserExplanation: Sendable {
         package var login: Word
         package var enforce: Word
         package var launchDocument: Word
-        /// The requirements of which it was notified at login, as far as campaigns have noted it, oldest first.
+        /// The requirements that the device was notified of at login, as far as campaigns have recorded it, oldest first.
         package var toldAtLogin: [Version]
     }
 
@@ -92,7 +92,7 @@ package struct UserExplainer {
         self.unknownVersions = unknownVersions
     }
 
-    /// - Parameter isMeant: whether an app is asked about.
+    /// - Parameter isMeant: whether the question includes an app.
     package func explain(_ telephone: String, where isMeant: (AppKey) -> Bool) throws -> UserExplanation {
         var explanation = UserExplanation(telephone: telephone)
         let devices = try store.devices(telephone: telephone, token: nil, after: 0, limit: 1000)
@@ -135,7 +135,7 @@ package struct UserExplainer {
 
     // MARK: Channels
 
-    /// The app asks with its telephone and its push token, which prove the user.
+    /// The answer at login to an app that sends its telephone and its push token, which prove the user.
     private func login(of device: DeviceRecord) -> UserExplanation.Word {
         let (app, version) = (device.registration.app, device.registration.version)
         let user = device.registration.user
@@ -218,19 +218,19 @@ package struct UserExplainer {
 }
 
 extension DeviceRegistration {
-    /// The user of the device, as the channels that know him see him.
+    /// The user of the device, for the channels that know the user.
     fileprivate var user: UpgradeRule.User { UpgradeRule.User(telephone, isProven: true, system: osVersion) }
 }
 
 extension Requirements {
-    /// Whether a live requirement's canary has the user.
+    /// Whether a live requirement's canary names the user.
     fileprivate func names(_ telephone: String) -> Bool {
         rows.contains { $0.isLive && $0.names(telephone) }
     }
 }
 
 extension Requirement {
-    /// Whether its canary has the user.
+    /// Whether its canary names the user.
     fileprivate func names(_ telephone: String) -> Bool {
         canary?.contains { TelephoneRule.matches($0, telephone) } ?? false
     }

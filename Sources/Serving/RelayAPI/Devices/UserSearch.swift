@@ -6,14 +6,14 @@ import WireFormat
 
 /// Finds the other spellings that may be meant by a telephone that is not registered.
 ///
-/// Apps compare telephones character by character, and so does the relay: a number with or without its international prefix is
-/// another user's. A caller that mistypes a user's number must not read an empty list as "nothing was sent", so each route that takes a
-/// telephone asks here. The login check does not: millions of devices ask it, and anybody may.
+/// Apps compare telephones character by character, and so does the relay: a number with its international prefix and the same
+/// number without it are two users. A caller that mistypes a user's number must not read an empty list as "nothing was sent",
+/// so each route that takes a telephone searches here. The login check does not: millions of devices call it, and anybody may.
 package struct UserSearch {
     private let store: any RelayStore
-    /// The most devices, and the most deliveries, of one spelling that are searched for one of a meant app.
+    /// The most devices, and the most deliveries, of one spelling that are read to find one of an app in question.
     private static let most = 100
-    /// Devices of an app that serve as samples of how its users are written.
+    /// Devices of an app that serve as samples of how its telephones are written.
     private static let sample = 100
     /// The most apps that samples are taken from.
     private static let mostApps = 10
@@ -22,10 +22,10 @@ package struct UserSearch {
         self.store = store
     }
 
-    /// Other spellings by which devices are registered or deliveries recorded; none where the telephone is known as it is written.
-    /// Costs two reads for each of a dozen spellings, and one for each app.
+    /// Other spellings of a telephone under which devices are registered or deliveries recorded; none where it is known as
+    /// written. Costs two reads for each of a dozen spellings, and one for each app.
     ///
-    /// - Parameter isMeant: whether an app is asked about.
+    /// - Parameter isMeant: whether the question includes an app.
     package func similar(to telephone: String, where isMeant: (AppKey) -> Bool) throws -> [String] {
         guard try !isKnown(telephone, isMeant) else { return [] }
         let others = try store.census().devices.keys.filter(isMeant).sorted().prefix(Self.mostApps)
@@ -56,7 +56,7 @@ extension API {
 extension Response {
     /// Adds other spellings to a streamed list, which has no member for them, in a header.
     ///
-    /// - Parameter similar: made of digits and plus signs alone, by `TelephoneRule`.
+    /// - Parameter similar: `TelephoneRule` makes them of digits and plus signs alone.
     func naming(_ similar: [String], for sight: Redaction) -> Response {
         guard !similar.isEmpty else { return self }
         var response = self

@@ -20,7 +20,7 @@ struct LiveEvent: Hashable, Sendable {
 }
 
 extension Overview {
-    /// Marks the items that have changed since the look before.
+    /// Marks the items that have changed since the previous look.
     mutating func note(since last: Overview?) {
         for app in apps {
             let event = LiveEvent("version") { writer, sight in
@@ -32,7 +32,7 @@ extension Overview {
             let event = LiveEvent("campaign") { $0.campaign(status, for: $1) }
             note("campaign \(status.record.id)", event, of: status.record.app, since: last)
         }
-        // It has counts alone, as each fault may be of an app that the reader may not see.
+        // The event has only counts, as a fault may concern an app that the reader may not see.
         let isSame = last.map { $0.faults == faults && $0.warnings == warnings } ?? false
         note("readiness", readiness, of: nil, since: last, isSame: isSame)
     }

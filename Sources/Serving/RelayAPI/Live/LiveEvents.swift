@@ -41,7 +41,7 @@ final class LiveEvents: ByteSource {
             }
             revision = overview.revision
         }
-        // So that a lost reader is noticed, and a reader sees that the server lives: a browser's script sees no comment.
+        // Notices a lost reader, and shows a reader that the server lives: an event, as a browser's script sees no comments.
         if bytes.isEmpty, now - sentAt >= EventPacing.silence { bytes = Array("event: alive\ndata: {}\n\n".utf8) }
         if bytes.isEmpty { return .later(LiveLook.interval) }
         sentAt = now
@@ -69,7 +69,7 @@ extension API {
                 "too many watch: \(watchers.limit) are served, \(watchers.each) to one API token or app, and to none more than are left "
                 + "for others",
             retryAfter: 5)
-        // The last event that the browser has seen wins over the state that its page was made of.
+        // The last event that the browser has seen wins over the state from which its page was made.
         let last = call.head.headers["last-event-id"] ?? after
         return .events(LiveEvents(api: self, caller: call.caller, last: last, slot: slot))
     }

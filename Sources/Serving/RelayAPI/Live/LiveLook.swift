@@ -37,20 +37,20 @@ package struct Overview: Sendable {
     var items: [String: Item] = [:]
 }
 
-/// Looks at the store at most once a second for all watchers together, and not at all without one. Any thread may ask.
+/// Reads the store at most once a second for all watchers together, and not at all without a watcher. Any thread may ask.
 package final class LiveLook: Sendable {
-    /// Milliseconds for which a look holds.
+    /// Milliseconds for which a look is reused.
     static let interval: Int64 = 1000
-    /// Closed campaigns that are looked at beside all that are open.
+    /// The number of newest campaigns that a look reads in addition to all open ones.
     static let closed = 50
 
-    /// In the ids of its events, so that another process's are not taken for its own.
+    /// A part of each event's id, so that ids of another process are not taken for its own.
     let epoch = String(UInt32.random(in: 1...UInt32.max), radix: 36)
-    /// With the milliseconds of the monotonic clock.
+    /// The last look, and when it was taken, in milliseconds of the monotonic clock.
     private let last = Mutex<(overview: Overview, takenAt: Int64)?>(nil)
     private let looking = Mutex(())
 
-    /// At most a second old, or, while another thread is looking, the look before that. Waits for the first look of all.
+    /// The last look, at most a second old, or, while another thread takes the next, the previous one. Waits only for the first.
     ///
     /// - Parameter read: makes the next look from the last; waits for the store.
     func overview(_ read: (Overview?) throws -> Overview) throws -> Overview {
@@ -66,7 +66,7 @@ package final class LiveLook: Sendable {
     }
 
     private func take(_ read: (Overview?) throws -> Overview) throws -> Overview {
-        // Another thread may have looked while this one came.
+        // Another thread may have taken a look while this one waited for the lock.
         if let fresh { return fresh }
         let next = try read(last.withLock { $0?.overview })
         last.withLock { $0 = (next, MonotonicClock.milliseconds()) }

@@ -10,7 +10,8 @@ package struct CheckAnswers: Sendable {
     private let endsOlderSystems: Bool
     /// The minimum systems of the rules, the oldest first.
     private let minimums: [Version]
-    /// A tier for systems below the first of `minimums`, one below the second, …, and last one for systems that run all versions.
+    /// One tier for systems below the first of `minimums`, one below the second, …, and the last for systems that run all
+    /// versions.
     private let tiers: [Tier]
 
     init(_ requirements: Requirements, _ profile: AppProfile) {
@@ -20,7 +21,7 @@ package struct CheckAnswers: Sendable {
         let minimums = Set(rules.compactMap(\.minimumOS)).sorted()
         self.minimums = minimums
         tiers = (0...minimums.count).map { place in
-            // The newest systems in a tier are just below the next minimum.
+            // The minimums that the systems of this tier meet.
             let systems = minimums.prefix(place)
             return Tier(rules, requirements, profile) { rule in rule.minimumOS.map(systems.contains) ?? true }
         }
@@ -51,7 +52,7 @@ package struct CheckAnswers: Sendable {
             Verdict(rules, version: version, user: user, endsOlderSystems: endsOlderSystems), version)
     }
 
-    /// The verdict for a proxy, which knows nothing of the user but perhaps the system: rules that hold for everybody decide.
+    /// The verdict for a proxy, which knows nothing of the user but perhaps the system: only rules that hold for everybody decide.
     func enforce(_ version: Version?, system: Version? = nil) -> EnforceVerdict {
         let answers = tier(of: system).everybody
         guard let version else { return .unknown(answers.unknown) }
@@ -89,11 +90,11 @@ package struct CheckAnswers: Sendable {
         let none: LocalizedAnswer<PreparedContent>
         /// nil where it would lead nowhere: a prompt without a download URL is never shown.
         private let remind: LocalizedAnswer<PreparedContent>?
-        /// The same for a version below one that will be required, with that one.
+        /// The same for versions below one that will be required at an announced time, with that version.
         private let coming: (version: Version, content: LocalizedAnswer<PreparedContent>)?
         /// The answers to a version that must be replaced, by the rule that forces it: none where there is no download URL.
         let forced: [Int64: Refused]
-        /// The answers to a phone that can run no required version, where the service ends for those.
+        /// The answers to a phone that cannot run the required version, by the rule, where the service ends for such phones.
         let ended: [Int64: Refused]
         /// The refusal of an unknown version, for a proxy.
         let unknown: EnforceRefusal
@@ -102,8 +103,8 @@ package struct CheckAnswers: Sendable {
         typealias Refused = (content: LocalizedAnswer<PreparedContent>, refusal: EnforceRefusal)
 
         /// - Parameters:
-        ///   - rules: those for these users.
-        ///   - ending: those with which the service ends for these users.
+        ///   - rules: the rules for these users.
+        ///   - ending: the rules with which the service ends for these users.
         init(
             _ rules: [UpgradeRule], ending: [UpgradeRule], _ requirements: Requirements, _ profile: AppProfile
         ) {
@@ -182,7 +183,7 @@ package struct CheckAnswers: Sendable {
         }
     }
 
-    /// A missing member is left out: a to-string conversion makes "<null>" of a null, which looks like a URL.
+    /// Leaves out members without a value: the apps' to-string conversion makes "<null>" of a null, which looks like a URL.
     private static func render(_ answer: LoginAnswer) -> PreparedContent {
         var writer = JSONWriter()
         writer.object(answer, LoginAnswer.shape)

@@ -6,8 +6,8 @@ import WireFormat
 
 /// The open paths that apps ask at login and at launch: answered from memory.
 extension API {
-    /// Refreshes the version of a named token, and notes that it was notified where it must upgrade, later and on another thread.
-    /// Nothing else of a device changes: anybody may call this.
+    /// Answers the login check. If it names a push token, the device's version, and that the device was notified of an
+    /// upgrade, are stored later by another thread. Nothing else of a device changes: anybody may call this.
     func check(_ head: RequestHead, _ query: inout Query) throws -> Response {
         let app = query.needed("app", example: "com.example.app")
         let platformName = query.needed("platform", example: "ios")
@@ -39,7 +39,7 @@ extension API {
             // Configured a moment ago: nothing is known yet.
             throw ProblemDetails(503, "this app was just configured; ask again", headers: [("Retry-After", "1")])
         }
-        // A token of the wrong form is ignored: an old app is not refused its answer for it.
+        // A token of the wrong form is ignored: an old app gets its answer all the same.
         if let token, case .success(let good) = DeviceFields.normalized(token, platform: platform),
             isCredible(version, of: key, head)
         {
@@ -51,7 +51,7 @@ extension API {
         return content.response(to: head, isShared: telephone == nil && token == nil, vary: vary)
     }
 
-    /// Whether the answer depends on the user: a requirement for named users, and a telephone that the caller may prove.
+    /// Whether the answer may depend on the user: a requirement names users, and the query has a telephone and a token as proof.
     func isAboutUser(_ query: [RequestTarget.QueryItem]) -> Bool {
         func value(_ name: String) -> String? { query.first { $0.name == name }?.value }
         guard value("telephone") != nil, value("token") != nil, let app = value("app"),
@@ -60,9 +60,9 @@ extension API {
         return versionCache.isRestricted(AppKey(app: app, platform: platform))
     }
 
-    /// Whether the caller may know if the telephone is on the list of a requirement for named users: one that may write devices, or
-    /// the device that is registered with it and names its own push token. Any other caller is answered as if no telephone had been
-    /// given, and in the same time: the list is not looked at before.
+    /// Whether the caller may learn if the telephone is on the list of a requirement for named users: a caller that may
+    /// write devices, or the device that is registered with the telephone and names its own push token. Any other caller is
+    /// answered as if no telephone had been given, and in the same time, as the list is not read before this check.
     private func isProven(
         _ telephone: String?, token: String?, of app: AppKey, _ head: RequestHead
     ) throws -> Bool {
@@ -74,12 +74,13 @@ extension API {
         return TelephoneRule.matches(try store.device(app, token: good)?.registration.telephone, telephone)
     }
 
-    /// Whether a version is believed that a caller reports for a device.
+    /// Whether the relay trusts the version that a caller reports for a device.
     ///
-    /// Anybody may ask here, so a report must not be able to do much harm. It never reaches a telephone, an environment or a device that is
-    /// not registered, and the answer depends on the request alone: a lie about another device does not change the answer to that device at
-    /// its own login (SEEDS S1), and its next login corrects the lie. A version that was never published would silence pushes for ever: it
-    /// is not believed. The setting `checkTrust: "authorized"` is for operators who do not trust push tokens to stay secret.
+    /// Anybody may ask here, so a report must not be able to do much harm. It never reaches a telephone, an environment or
+    /// a device that is not registered, and the answer depends on the request alone: a lie about another device does not
+    /// change the answer to that device at its own login (SEEDS S1), and its next login corrects the lie. A version that
+    /// was never published would stop the device's pushes for ever, so it is not trusted. Operators who do not trust push
+    /// tokens to stay secret set `checkTrust` to "authorized".
     private func isCredible(_ version: Version, of app: AppKey, _ head: RequestHead) -> Bool {
         if head.door == .control || isVouched(head, for: app) { return true }
         guard settings.checkTrust == .device else { return false }
@@ -112,8 +113,8 @@ extension RequestedLanguages {
 }
 
 extension Query {
-    /// The version of a phone's system, on Android its API level. A text that is no version counts as unknown: an app is not
-    /// refused its answer for a vendor's name of its system.
+    /// The version of a phone's system, on Android its API level. A text that is no version counts as unknown: an app gets
+    /// its answer even with a vendor's own name for the system.
     mutating func system(_ name: String) -> Version? { text(name).flatMap { try? Version($0) } }
 
     fileprivate mutating func needed(_ name: String, example: String) -> String? {

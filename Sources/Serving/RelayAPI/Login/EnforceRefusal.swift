@@ -6,19 +6,19 @@ import WireFormat
 /// The verdict on a version at a proxy.
 package enum EnforceVerdict: Sendable {
     case passes
-    /// It is blocked, or below the version that everybody must have.
+    /// The version is blocked, or below the version that everybody must have.
     case denied(EnforceRefusal)
     /// The version is unknown; with the refusal where such versions are denied.
     case unknown(EnforceRefusal)
 }
 
-/// Why a proxy lets a request pass no further, rendered when versions change: it depends on no single client.
+/// The refusal of a request at a proxy, rendered when versions change: it does not depend on the single client.
 package struct EnforceRefusal: Sendable {
     /// The status of a refusal.
     package enum Status: Int, Sendable, CaseIterable {
-        /// "Upgrade Required" (RFC 9110, section 15.5.22), but without the `Upgrade` field that it asks for: no protocol is
-        /// asked for here, and nginx hands that field on to HTTP/2, where it makes the message malformed (RFC 9113, section
-        /// 8.2.2) and iOS drops it.
+        /// "Upgrade Required" (RFC 9110, section 15.5.22), but without the `Upgrade` field that the RFC demands: no other
+        /// protocol is needed here, and nginx hands that field on to HTTP/2, where it makes the message malformed (RFC
+        /// 9113, section 8.2.2) and iOS drops it.
         case upgradeRequired = 426
         /// nginx: "If the subrequest returns 401 or 403, the access is denied with the corresponding error code"; any other
         /// code "is considered an error" (ngx_http_auth_request_module).
@@ -33,7 +33,7 @@ package struct EnforceRefusal: Sendable {
         let forbidden: [UInt8]
     }
 
-    /// A version that is below the one in force, or is blocked.
+    /// The refusal of a version that is below the one in force, or is blocked.
     static func forced(_ target: UpgradeTarget, downloadURL: String, message: LocalizedText?) -> EnforceRefusal {
         let (type, why) =
             target.isBlock
@@ -44,8 +44,8 @@ package struct EnforceRefusal: Sendable {
             message: message)
     }
 
-    /// A version that is below the one in force, or is blocked, on a phone whose system is too old for another, where `belowMinimumOs` is
-    /// "deny".
+    /// The refusal of a version that is below the one in force, or is blocked, on a phone whose system is too old for a
+    /// permitted version, where `belowMinimumOs` is "deny".
     static func ended(_ target: UpgradeTarget, minimumOS: Version?, message: LocalizedText?) -> EnforceRefusal {
         let system = minimumOS.map { "system version \($0)" } ?? "a newer system"
         let why =
@@ -57,7 +57,7 @@ package struct EnforceRefusal: Sendable {
             target: target, downloadURL: nil, message: message)
     }
 
-    /// An unknown app or version, where `enforce.unknown` is "deny".
+    /// The refusal of an unknown app or version, where `enforce.unknown` is "deny".
     ///
     /// - Parameters: the app's requirement, as far as the app is known.
     static func unknown(
@@ -87,7 +87,7 @@ package struct EnforceRefusal: Sendable {
         }
     }
 
-    /// In the default language.
+    /// The answer in the default language.
     package func response(_ status: Status) -> Response { response(status, for: RequestedLanguages()) }
 
     func response(_ status: Status, for wish: @autoclosure () -> RequestedLanguages) -> Response {

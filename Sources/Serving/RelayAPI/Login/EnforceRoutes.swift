@@ -6,11 +6,11 @@ import WireFormat
 /// The question of reverse proxies before they pass a request on (PROTOCOLS 4.3): whether this version of the app may go on.
 /// Answered from memory.
 extension API {
-    /// Its path; Envoy puts the path and the query of its client behind it.
+    /// Its path; Envoy appends the path and the query of its client.
     static let enforcePath = "/v1/enforce"
 
-    /// Whether it is asked below its path, as Envoy does: "path_prefix: sets a prefix to the value of authorization request
-    /// header Path".
+    /// Whether a request's target is below that path, as Envoy sends it: "path_prefix: sets a prefix to the value of
+    /// authorization request header Path".
     static func isBelowEnforce(_ target: String) -> Bool {
         let prefix = enforcePath.utf8
         guard target.utf8.starts(with: prefix) else { return false }
@@ -18,7 +18,7 @@ extension API {
     }
 
     func enforce(_ head: RequestHead, _ query: inout Query) throws -> Response {
-        // The query is then the client's own, and may have a "version" that means something else.
+        // Below the path, the query is the client's own, and its "version" may mean something else.
         let isBelow = Self.isBelowEnforce(head.target)
         var asked = EnforceSubject()
         var status = EnforceRefusal.Status.upgradeRequired
@@ -45,7 +45,7 @@ extension API {
         case .denied(let refusal): return refused(refusal)
         case .unknown(let refusal) where rules.unknown == .deny: return refused(refusal)
         case .passes, .unknown:
-            // Envoy takes 200 alone for a yes (ext_authz_http_impl.cc); the other proxies take every 2xx.
+            // Envoy takes only 200 as a yes (ext_authz_http_impl.cc); the other proxies take every 2xx.
             return Response(status: isBelow ? 200 : 204, headers: [], body: .bytes([]))
         }
     }

@@ -41,7 +41,7 @@ package struct EnforceRules: Sendable, Hashable {
     }
 
     package var headers = Headers()
-    /// The first one that matches counts.
+    /// The first agent whose pattern matches counts.
     package var agents: [Agent] = []
     package var unknown = Unknown.allow
 
@@ -50,7 +50,7 @@ package struct EnforceRules: Sendable, Hashable {
     /// Completes the query from the headers, and both from the `User-Agent`. An empty value counts as missing: a proxy that copies
     /// a header that is not there writes nothing.
     ///
-    /// - Parameter header: the value of a header, by its name in lower case as `headers` has them.
+    /// - Parameter header: returns a header's value by its name in lower case, as in `headers`.
     func complete(_ asked: EnforceSubject, header: (String) -> String?) -> EnforceSubject {
         func given(_ text: String?) -> String? { text.flatMap { $0.isEmpty ? nil : $0 } }
         var subject = EnforceSubject(
@@ -83,7 +83,7 @@ struct EnforceSubject: Hashable {
 
     var isComplete: Bool { app != nil && platform != nil && version != nil }
 
-    /// nil where there is no such platform, or one of the two is not known.
+    /// nil where the platform does not exist, or the app or the platform is not given.
     var key: AppKey? {
         guard let app, let platform = platform.flatMap(Platform.init(rawValue:)) else { return nil }
         return AppKey(app: app, platform: platform)

@@ -8,15 +8,15 @@ package struct LocalizedAnswer<Content: Sendable>: Sendable {
     /// By language, in lower case.
     private let others: [String: Content]
 
-    /// - Parameter render: makes it with these words; nil: there are none.
+    /// - Parameter render: makes the content with these words; nil: there are none.
     init(_ message: LocalizedText?, _ render: (String?) -> Content) {
         usual = render(message?.text)
         others = Dictionary(
             uniqueKeysWithValues: (message?.translations ?? []).map { ($0.language.folded, render($0.text)) })
     }
 
-    /// The content for a wish, and the header on which the choice depends; nil: none. The wish is not evaluated where there is only
-    /// one language.
+    /// The content in the requested language, and the request header on which the choice depends; nil: none. The wish is
+    /// not evaluated where there is only one language.
     func chosen(for wish: @autoclosure () -> RequestedLanguages) -> (content: Content, vary: String?) {
         guard !others.isEmpty else { return (usual, nil) }
         let wish = wish()
@@ -24,15 +24,15 @@ package struct LocalizedAnswer<Content: Sendable>: Sendable {
     }
 }
 
-/// The languages that a request asks for: a parameter wins over `Accept-Language`, unless it names no language at all. Neither is
-/// ever a fault: an app is not refused its answer for a vendor's name of a language.
+/// The languages that a request asks for: a parameter wins over `Accept-Language`, unless it names no language at all.
+/// Neither is ever refused: an app gets its answer even with a vendor's own name for a language.
 struct RequestedLanguages {
-    /// The most wanted first; nil: none were given.
+    /// The languages in order of preference; nil: none were given.
     private(set) var ranges: LanguageRanges?
-    /// The header that decided, if one did: another request may have another.
+    /// The request header on which the choice depends, for the field `Vary`; nil: none.
     private(set) var vary: String?
 
-    /// Without any language.
+    /// A request without a language.
     init() {}
 
     init(parameter: String?, header: String?) {

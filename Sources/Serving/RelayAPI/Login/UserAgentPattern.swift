@@ -7,7 +7,7 @@
 package struct UserAgentPattern: Hashable, Sendable, CustomStringConvertible {
     /// The most bytes of a pattern.
     package static let maximumLength = 255
-    /// The most bytes of a header that is looked at.
+    /// The longest header that is compared, in bytes.
     static let longestHeader = 1024
 
     package let text: String
@@ -17,7 +17,7 @@ package struct UserAgentPattern: Hashable, Sendable, CustomStringConvertible {
     /// - Throws: `UserAgentPatternError`.
     package init(_ text: String) throws(UserAgentPatternError) {
         guard !text.isEmpty, text.utf8.count <= Self.maximumLength else { throw .length }
-        // No header's value has other characters (RFC 9110, section 5.5), so they would match nothing.
+        // Header values are usually limited to these characters (RFC 9110, section 5.5); others would match hardly anything.
         guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else { throw .characters }
         let pieces = text.split(separator: "{version}", omittingEmptySubsequences: false).map { Array($0.utf8) }
         guard pieces.count == 2 else { throw .versions(pieces.count - 1) }
@@ -31,7 +31,7 @@ package struct UserAgentPattern: Hashable, Sendable, CustomStringConvertible {
 
     private static func isOfVersion(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 || byte == UInt8(ascii: ".") }
 
-    /// The version as it stands there, at the first place that the pattern allows; nil: the header is not of the pattern.
+    /// The text of the version at the first place that the pattern allows; nil: the header does not match.
     package func version(in header: String) -> String? {
         let text = Array(header.utf8)
         guard text.count <= Self.longestHeader else { return nil }
@@ -41,10 +41,10 @@ package struct UserAgentPattern: Hashable, Sendable, CustomStringConvertible {
         return run.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// For each length, whether the beginning of the text with that length matches the pattern.
+    /// For each length, whether the text's prefix of that length matches the pattern.
     private static func lengths(of pattern: [UInt8], _ text: [UInt8]) -> [Bool] {
         var found = [true] + Array(repeating: false, count: text.count)
-        // Nothing is found beyond this length, and nothing at all once it is below 0: most headers are of no pattern.
+        // No longer prefix matches; below 0, none does, which is the case for most headers.
         var last = 0
         for step in pattern where last >= 0 {
             if step == asterisk {
@@ -69,7 +69,7 @@ package struct UserAgentPattern: Hashable, Sendable, CustomStringConvertible {
 package enum UserAgentPatternError: Error, Hashable, Sendable, CustomStringConvertible {
     case length
     case characters
-    /// It has this many places for a version.
+    /// The pattern has this many places for a version.
     case versions(Int)
     /// A character beside the version could be a part of it.
     case joined

@@ -56,7 +56,7 @@ extension API {
 }
 
 extension AuditEntry {
-    /// Tokens and telephones are kept masked, for everybody. The columns of `LineFormat.audit` are its members.
+    /// Tokens and telephones are stored masked, for all readers. `LineFormat.audit` has these members as its columns.
     static let shape = Shape<AuditEntry>(
         "AuditEntry", "One row of the audit trail.",
         [

@@ -7,13 +7,13 @@ import Threading
 import WireFormat
 
 extension API {
-    /// The process is alive and answers.
+    /// The answer that the process is alive.
     func health() -> Response {
         .json { $0.object((), ReadinessReport.health) }
     }
 
-    /// Whether requests can be answered and recorded: 503 with the faults that prevent it; the other faults are listed beside them.
-    /// Up to a second old.
+    /// Whether requests can be answered and recorded: 503 with the faults that prevent it; the other faults are listed
+    /// beside them. The answer is up to a second old.
     func readiness(at door: Door) -> Response {
         let known = readinessCheck.faults(known: control.faults) { [self] in storeFault() }
         let faults = known.filter(\.stopsRequests)
@@ -23,7 +23,7 @@ extension API {
         return .json(faults.isEmpty ? 200 : 503) { $0.object(report, ReadinessReport.shape) }
     }
 
-    /// Prometheus' text format. Up to a second old.
+    /// The metrics in Prometheus' text format, up to a second old.
     func metrics() -> Response {
         let page = metricsPage.withLock { last in
             if let last, MonotonicClock.milliseconds() - last.at < 1000 { return last.page }
@@ -38,14 +38,14 @@ extension API {
         return Response(status: 200, headers: [("Content-Type", MetricsText.contentType)], body: .bytes(page))
     }
 
-    /// Whether the store takes writes. Waits for its lock.
+    /// The fault of a store that takes no writes; nil: it takes them. Waits for the store's lock.
     func storeFault() -> ReadinessFault? {
         do {
             try store.checkWritable()
             return nil
         } catch {
             let problem = problem(error, at: "GET /readyz")
-            // Names the table and the process that holds it, which the operator has to look at.
+            // The error names the table and the process that holds it, which the operator must look at.
             let reason: String? =
                 switch error as? StoreError {
                 case let error? where error.code == .failed || error.code == .busy: error.description
@@ -61,7 +61,7 @@ struct ReadinessReport {
     let faults: [ReadinessFault]
     let degraded: [ReadinessFault]
     let warnings: [ReadinessFault]
-    /// The answer leaves its lists out.
+    /// Whether the answer leaves its lists out.
     let isShort: Bool
 
     static let health = Shape<Void>(

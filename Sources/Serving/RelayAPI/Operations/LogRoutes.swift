@@ -9,7 +9,7 @@ extension API {
         .json { $0.object(settings.log.minimum, LogLevel.shape) }
     }
 
-    /// Holds until the configuration is read anew or the daemon starts again.
+    /// Sets the level until the configuration is read again or the daemon restarts.
     func setLogLevel(body: [UInt8], by caller: Caller) throws -> Response {
         var fields = try BodyFields(body)
         let name = fields.requiredString("level", example: "debug")

@@ -17,9 +17,9 @@ package struct OwnNode: Hashable, Sendable {
 /// A relay of this store, as a caller of any of its relays may see it.
 package struct NodeStatus: Sendable {
     package var record: NodeRecord
-    /// It is the one that answers.
+    /// Whether this relay answers the request.
     package var isThis: Bool
-    /// Its configuration differs from the leader's, and it is at work.
+    /// Whether it is at work with another configuration than the leader's.
     package var differs: Bool
 }
 
@@ -52,7 +52,7 @@ extension API {
                     try store.campaign(id: id).map { caller.maySee($0.app) } ?? false
                 }
             }
-            // By the name: a relay that was just given up has no lease.
+            // Compared by name: a relay that was just given up has no lease.
             return NodeStatus(
                 record: record, isThis: record.description.name == own.description.name,
                 differs: record.isAtWork && leading != nil && record.description.configuration != leading)

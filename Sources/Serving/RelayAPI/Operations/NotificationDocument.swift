@@ -38,7 +38,7 @@ package enum NotificationDocument {
         }
         switch event.subject {
         case .campaign(let campaign): write(campaign, EventShapes.campaign, for: .counted)
-        // A receiver asks for tokens by name.
+        // Tokens are not masked: a receiver gets this event only if its configuration names it.
         case .dead(let app, let devices, let last):
             write((app: app, devices: devices, through: last), EventShapes.dead, for: .whole)
         case .retirable(let app, let row, let devices, let share):

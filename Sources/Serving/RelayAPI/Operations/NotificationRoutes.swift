@@ -18,7 +18,7 @@ extension API {
         ) { try store.notifications(campaign: campaign, state: state, before: $0, limit: $1) }
         var items = page.items
         if call.head.door != .control {
-            // The whole address of a chat service's webhook lets its reader post there: more than the scope `status` is for.
+            // The whole address of a chat service's webhook lets its reader post there: more than the scope `status` allows.
             for index in items.indices { items[index].url = ShownAddress.origin(items[index].url) }
         }
         return .json { $0.page(items, next: page.next) { $0.object($1, NotificationRecord.shape) } }

@@ -7,9 +7,10 @@ import Threading
 /// Finds the faults that keep the daemon from its work, or a part of it, for `/readyz`, at most once in `interval`, however many
 /// callers ask.
 ///
-/// Checking that the store can be written to takes a commit to the disk, and where another program holds the store, the whole time-out of
-/// its lock. So it runs on a thread of its own: the caller that begins it waits for it a moment, `wait`, and a caller that comes during it,
-/// or waits in vain, takes the result before. Once the look has taken `patience`, the answer is that the store is held. Any thread may ask.
+/// Checking that the store can be written to takes a commit to the disk, and where another program holds the store, the
+/// whole time-out of its lock. So the check runs on a thread of its own. The caller that begins it waits for `wait` at
+/// most; a caller that comes during it, or has waited in vain, gets the previous result. Once the check has taken
+/// `patience`, the answer is that the store is held. Any thread may ask.
 final class ReadinessCheck: Sendable {
     private struct Look: Sendable {
         let begun: Int64
@@ -21,10 +22,10 @@ final class ReadinessCheck: Sendable {
         var look: Look?
     }
 
-    /// Milliseconds for which an answer holds.
+    /// Milliseconds for which a result is reused.
     private static let interval: Int64 = 1000
-    /// Milliseconds that a look may take before the store counts as held. A write waits its turn behind others: each of an
-    /// import's is over after some 10 ms.
+    /// Milliseconds that a check may take before the store counts as held. Its write waits for its turn behind others; each
+    /// write of an import takes some 10 ms.
     private static let patience: Int64 = 1000
     /// Milliseconds that a caller may be kept waiting: it must have its answer within a tenth of a second.
     private static let wait: Int64 = 50

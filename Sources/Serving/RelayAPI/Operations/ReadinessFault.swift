@@ -16,8 +16,8 @@ package struct ReadinessFault: Sendable, Hashable {
     /// The store went back in time.
     package static let past = "past"
 
-    /// Whether requests cannot be answered or recorded while it lasts. A fault that a load balancer must not act on is none of
-    /// these: another relay would meet the same outage, and the login check works beside a refused reload.
+    /// Whether requests cannot be answered or recorded while it lasts. A load balancer must not act on the other faults:
+    /// another relay would meet the same outage, and the login check works despite a refused reload.
     var stopsRequests: Bool { part == Self.store || part == Self.past }
 
     /// The remedy, for an operator.

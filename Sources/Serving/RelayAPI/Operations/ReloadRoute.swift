@@ -6,8 +6,8 @@ import WireFormat
 /// A configuration that was accepted.
 package struct ReloadReport: Sendable, Hashable {
     package var apps: Int
-    /// The effects that the new configuration does not have by itself: changes that need a restart, and versions that wait for a
-    /// store that it does not name.
+    /// The parts without effect so far: changes that need a restart, and versions that wait for a store that the new
+    /// configuration does not name.
     package var warnings: [String]
 
     package init(apps: Int, warnings: [String] = []) {

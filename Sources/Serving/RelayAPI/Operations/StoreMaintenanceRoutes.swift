@@ -6,9 +6,10 @@ package import Telemetry
 import Threading
 import WireFormat
 
-/// Backup, check and pruning of the store beside everything else that the daemon does. One of them at a time.
+/// Backup, check and pruning of the store while the daemon does its other work; one of them at a time.
 extension API {
-    /// A younger row may still be written to, such as that of a push in flight when its campaign ends.
+    /// The age from which rows may be pruned. A younger row may still be written to, such as that of a push in flight when
+    /// its campaign ends.
     private static let youngest = Duration.seconds(3600)
 
     func backUpStore() throws -> Response {
@@ -139,7 +140,7 @@ extension PruneReport {
 }
 
 extension PruneReport {
-    /// For the log.
+    /// The fields of the log line.
     package var fields: Log.Fields {
         [
             ("campaigns", String(campaigns)), ("deliveries", String(deliveries)), ("devices", String(devices)),

@@ -94,7 +94,7 @@ extension API {
 }
 
 extension Scope {
-    /// Some of them, in the order of the cases.
+    /// A list of scopes, in the order of the cases.
     static let schema = Schema.list(of: .words(Scope.self))
 
     static func names(of scopes: Set<Scope>) -> [String] { allCases.filter(scopes.contains).map(\.rawValue) }

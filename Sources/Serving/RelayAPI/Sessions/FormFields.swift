@@ -22,7 +22,7 @@ package struct FormFields: Sendable {
         }
     }
 
-    /// Without the white space around it; nil where it is not there, or empty: a form sends every field that it has.
+    /// A field's value without white space around it; nil where it is missing or empty: a form sends its empty fields, too.
     package subscript(name: String) -> String? {
         guard let value = items.last(where: { $0.name == name })?.value else { return nil }
         let text = value.drop { $0.isWhitespace }
@@ -30,6 +30,6 @@ package struct FormFields: Sendable {
         return String(text[...end])
     }
 
-    /// Byte for byte as it came; nil where it is not there. A form's hidden fields are compared with the facts that were shown.
+    /// A field's value byte for byte, as hidden fields are compared with the facts that were shown; nil where it is missing.
     package func exact(_ name: String) -> String? { items.last { $0.name == name }?.value }
 }

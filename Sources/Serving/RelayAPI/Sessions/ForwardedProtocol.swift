@@ -4,7 +4,8 @@ import WireFormat
 
 /// The protocol between a browser and the proxies before the relay: the one place that reads their headers about it.
 enum ForwardedProtocol {
-    /// Whether it spoke TLS. A list has a member for each proxy, the one that the browser spoke to first (RFC 7239, section 4).
+    /// Whether the browser used TLS. A list has a member for each proxy; the first one is about the browser's own
+    /// connection (RFC 7239, section 4).
     static func isTLS(_ head: RequestHead) -> Bool {
         if let protocols = head.headers["x-forwarded-proto"] {
             return first(of: protocols).map { $0.lowercased() == "https" } ?? false

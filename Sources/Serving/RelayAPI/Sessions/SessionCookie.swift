@@ -8,8 +8,8 @@ package enum SessionCookie {
     /// The prefix makes a browser refuse it from any other host or without TLS (RFC 6265bis, section 4.1.3.2).
     private static let secureName = "__Host-upgrade_relay_session"
 
-    /// - Parameter isSecure: whether the browser spoke TLS. Then the name without the prefix does not count: a neighbouring host,
-    ///   or one without TLS, could have set it.
+    /// - Parameter isSecure: whether the browser used TLS. Then the name without the prefix does not count: a neighbouring
+    ///   host, or one without TLS, could have set it.
     package static func secret(in head: RequestHead, isSecure: Bool) -> SessionSecret? {
         let value = value(of: secureName, in: head) ?? (isSecure ? nil : value(of: name, in: head))
         return value.map(SessionSecret.init(text:))
@@ -23,7 +23,7 @@ package enum SessionCookie {
         return nil
     }
 
-    /// - Parameter secret: nil takes the cookie away.
+    /// - Parameter secret: nil deletes the cookie.
     static func header(_ secret: SessionSecret?, isSecure: Bool) -> (name: String, value: String) {
         let life = secret == nil ? 0 : Sessions.life.components.seconds
         return (

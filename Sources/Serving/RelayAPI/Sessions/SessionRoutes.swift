@@ -5,13 +5,13 @@ import RelayStore
 import WireFormat
 
 extension API {
-    /// The field that gives a browser its session's cookie; nil takes it away. It is `Secure` where TLS is spoken here, or to a
-    /// proxy according to its headers.
+    /// The header field that sets a browser's session cookie; a nil secret deletes it. The cookie is `Secure` where the
+    /// browser uses TLS to the relay, or to a proxy according to the proxy's headers.
     package func cookie(_ secret: SessionSecret?, for head: RequestHead) -> (name: String, value: String) {
         SessionCookie.header(secret, isSecure: isSecure(head))
     }
 
-    /// Whether the browser at the other end speaks TLS, to the relay or to a proxy before it.
+    /// Whether the browser at the other end uses TLS, to the relay or to a proxy before it.
     func isSecure(_ head: RequestHead) -> Bool {
         head.door == .network && settings.server.identity != nil || ForwardedProtocol.isTLS(head)
     }
@@ -64,7 +64,7 @@ extension API {
     }
 }
 
-/// A browser's session at its begin.
+/// A browser's session that has just begun.
 struct BegunSession {
     let caller: Caller
     let expiresAt: Timestamp

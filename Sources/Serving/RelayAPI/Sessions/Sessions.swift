@@ -9,7 +9,8 @@ import WireFormat
 package final class Sessions: Sendable {
     /// The life of a session, however much it is used.
     package static let life = Duration.seconds(12 * 3600)
-    /// The time without a request after which it ends. A page that is looked at asks for changes; an open stream alone is not enough.
+    /// The time without a request after which a session ends. A page in view requests its changes; an open stream alone
+    /// does not count as use.
     package static let idle = Duration.seconds(3600)
     /// The life of a link of `upgrade-relay page`.
     package static let linkLife = Duration.seconds(5 * 60)
@@ -20,11 +21,11 @@ package final class Sessions: Sendable {
     private let store: any RelayStore
     private let clock: @Sendable () -> Timestamp
     private let uses: UseNotes
-    /// Links that were not followed yet, by the SHA-256 of their secrets. Only of this process: a link is for its address.
+    /// Links that were not followed yet, by the SHA-256 of their secrets. Only this process has them: a link leads to its address.
     private let links = Mutex<[[UInt8]: Link]>([:])
 
-    /// Operators' sessions that the store could not take, by the SHA-256 of their secrets: an operator has to get in to look after
-    /// a store that is full or locked. They are good at this process alone; `most` limits all of them together.
+    /// Operators' sessions that the store could not take, by the SHA-256 of their secrets: an operator has to get in to
+    /// look after a store that is full or locked. They are valid in this process alone; `most` limits all of them together.
     private let kept = Mutex<[[UInt8]: BrowserSession]>([:])
 
     private struct Link {
@@ -59,7 +60,7 @@ package final class Sessions: Sendable {
         return secret
     }
 
-    /// The session of a cookie, which counts as used by this; nil: it is over.
+    /// Returns the session of a cookie and records its use; nil: it is over.
     func use(_ secret: SessionSecret) throws -> LiveSession? {
         let (hash, now) = (secret.hash, clock())
         guard let live = try find(hash, at: now) else { return nil }
@@ -67,7 +68,7 @@ package final class Sessions: Sendable {
         return live
     }
 
-    /// Whether a stream may go on. This does not count as use: a page that is open and not looked at idles.
+    /// Whether a stream may go on. This does not count as use: the session of an open page that is not in view becomes idle.
     func isGood(_ secret: SessionSecret) throws -> Bool { try find(secret.hash, at: clock()) != nil }
 
     private func find(_ hash: [UInt8], at now: Timestamp) throws -> LiveSession? {
@@ -80,7 +81,7 @@ package final class Sessions: Sendable {
         try store.endSession(hash: secret.hash)
     }
 
-    /// All that are good at this moment, with the time of their last use; the newest first.
+    /// All sessions that are valid now, with the time of their last use; the newest first.
     package func all() throws -> [ListedSession] {
         let now = clock()
         let own = kept.withLock { kept in
@@ -99,14 +100,14 @@ package final class Sessions: Sendable {
         return try store.endSession(hash: listed.hash, by: signature)
     }
 
-    /// nil: it is over, or was idle for too long.
+    /// Returns the session with its last use; nil: it is over, or was idle for too long.
     private func good(_ live: LiveSession, _ hash: [UInt8], at now: Timestamp) -> LiveSession? {
         var live = live
         live.session.usedAt = max(live.session.usedAt, uses.lastUse(of: .session(hash)) ?? live.session.usedAt)
         return now < live.session.expiresAt && now < live.session.usedAt + Self.idle ? live : nil
     }
 
-    /// Whether a link can still be followed. This does not use it up: previewers and proxies look at links, too.
+    /// Whether a link can still be followed. This does not use it up: previewers and proxies fetch links, too.
     package func isGood(link secret: String) -> Bool {
         let now = clock()
         return links.withLock { $0[SHA256.digest(Array(secret.utf8))] }.map { now < $0.until } ?? false
@@ -147,8 +148,8 @@ package struct SessionSecret: Hashable, Sendable {
     /// The key of the session in the store.
     var hash: [UInt8] { SHA256.digest(Array(text.utf8)) }
 
-    /// The token that each change by this session must carry: another site can have the cookie sent, and cannot read this (OWASP,
-    /// Cross-Site Request Forgery Prevention).
+    /// The token that each change by this session must carry: another site can make a browser send the cookie, but cannot
+    /// read this token (OWASP, Cross-Site Request Forgery Prevention).
     package var formToken: String {
         Base64URL.encode(HMACSHA256.code(Array("form".utf8), key: Array(text.utf8)))
     }

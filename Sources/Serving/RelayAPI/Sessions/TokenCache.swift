@@ -5,20 +5,20 @@ import Threading
 
 /// The store's latest answers on API tokens: a caller's next request does not wait for the store again. Any thread may ask.
 ///
-/// Each change of a token clears it, here and, by the store's hint (`FleetHints`), at the other relays. The times are for a hint
-/// that was lost.
+/// Each change of a token clears it, here and, by the store's hint (`FleetHints`), at the other relays. The times limit the
+/// effect of a lost hint.
 final class TokenCache: Sendable {
-    /// Milliseconds for which a token is good once the store has found it.
+    /// Milliseconds for which a token counts as valid once the store has found it.
     static let known: Int64 = 5000
     /// Milliseconds for which a token is taken to be unknown.
     static let unknown: Int64 = 1000
-    /// Answers of each kind that are kept; beyond that, all of the kind are dropped: guessed tokens displace no good one.
+    /// The most answers of each kind; beyond that, all of that kind are dropped, so that guessed tokens displace no valid one.
     private static let most = 4096
 
     private struct Answers {
         var known: [[UInt8]: (token: AccessToken, at: Int64)] = [:]
         var unknown: [[UInt8]: Int64] = [:]
-        /// Rises each time that the cache is cleared: an answer of the store from before that is not kept after it.
+        /// Rises each time that the cache is cleared: an answer that the store gave before is not kept.
         var generation = 0
     }
 
@@ -58,7 +58,7 @@ final class TokenCache: Sendable {
         return found
     }
 
-    /// A token was made, revoked or changed.
+    /// Clears the cache, as a token was made, revoked or changed.
     func forget() {
         answers.withLock { answers in
             (answers.known, answers.unknown) = ([:], [:])

@@ -4,8 +4,8 @@ import RelayEngine
 import RelayStore
 import Synchronization
 
-/// The last use of API tokens and sessions, to the minute. Written beside the requests: a request that only reads does not wait for
-/// the store's writer, and a store that takes no writes at present still lets people look on.
+/// The last use of API tokens and sessions, to the minute. Written on a queue of its own: a request that only reads does
+/// not wait for the store's writer, and still works while the store takes no writes.
 final class UseNotes: Sendable {
     enum Credential: Hashable, Sendable {
         case token([UInt8])
@@ -40,7 +40,7 @@ final class UseNotes: Sendable {
         }
     }
 
-    /// When it was used last, as far as this process knows and the store may not know yet.
+    /// The last use that this process has noted, which the store may not have yet.
     func lastUse(of credential: Credential) -> Timestamp? { noted.withLock { $0[credential] } }
 
     /// Returns when everything that was noted before is written.

@@ -6,7 +6,7 @@ import UpgradeRules
 import WireFormat
 
 extension AppKey {
-    /// The members with which everything about one app begins.
+    /// The members with which every answer about one app begins.
     static let shape = Shape<AppKey>([
         .member(.app, .text, "The app's name in the configuration.") { $0.app },
         .member(.platform, .words(Platform.self)) { $0.platform.rawValue },
@@ -29,7 +29,7 @@ extension DeviceRegistration {
         .all(DeviceField.values.map(\.member)),
     ])
 
-    /// Not in lines that are imported again: the token's form says it.
+    /// The token's push service. Exported lines leave it out, as the token's form shows it.
     static let provider = Shape<DeviceRegistration>([
         .optional(
             .provider, .words(ProviderName.beside.map(\.rawValue)),

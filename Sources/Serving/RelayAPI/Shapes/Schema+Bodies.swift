@@ -6,8 +6,8 @@ import UpgradeRules
 import VersionSources
 import WireFormat
 
-/// The bodies that clients send, and the texts in them. The code that reads each refuses a member that is not listed here; `DocumentCheck` holds what
-/// it takes to these schemas.
+/// The bodies that clients send, and the texts in them. The code that reads a body refuses members that are not listed
+/// here; the tests' `DocumentCheck` compares the bodies that it takes with these schemas.
 extension Schema {
     static let bodies: [(name: String, schema: Schema)] = [
         ("VersionText", versionText), ("MessageText", messageText), ("MessageByLanguage", messageByLanguage),
@@ -30,7 +30,7 @@ extension Schema {
         #"^[^\u0000-\u0009\u000B-\u001F\u007F-\u009F\u115F\u1160\u180E\u200B\u2028-\u202E\u2060-\u206F\u3164\uFDD0-\uFDEF\uFEFF\uFFA0\uFFF0-\uFFFB\uFFFE\uFFFF]*$"#
     )
 
-    /// A text for people that may have lines, without other control characters.
+    /// A text for people. It may have line breaks, but no other control characters.
     private static let plain = "^[^\\u0000-\\u0009\\u000B-\\u001F\\u007F-\\u009F]*$"
 
     private static let messageByLanguage = map(of: .ref("MessageText")).described(
@@ -38,7 +38,7 @@ extension Schema {
     ).with("minProperties", 1).with("maxProperties", 101)
         .with("propertyNames", ["pattern": .string(#"^(\*|[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*)$"#)])
 
-    /// The address that a bump names. A host in another script has no place in it.
+    /// The download URL of a bump. Its host must be ASCII.
     private static let downloadURL = text.long(1...DownloadURL.maximumLength).matching(
         #"^(?![Hh][Tt][Tt][Pp]:)(?![Hh][Tt][Tt][Pp][Ss]:(?!//[A-Za-z0-9-]))[A-Za-z][A-Za-z0-9+.-]*:(?!$)(?:(?!//)|//(?=[/?#])|//[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){0,3}(?::[1-9][0-9]{0,3})?(?![^/?#]))(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*(?:#(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)?$"#
     )
@@ -51,7 +51,7 @@ extension Schema {
 
     private static let terms = RequirementField.allCases.map(\.name.description).joined(separator: " or ")
 
-    /// The members of a bump, of whatever way it comes.
+    /// The members of a bump, whether it comes by the API or by webhook.
     private static let wishes: [Property] =
         [
             optional("latest", version.orNull), optional("required", version.orNull),
@@ -83,7 +83,8 @@ extension Schema {
             ),
         ]
 
-    /// At least one member is not null; the terms of a requirement count as members, too, where they are null.
+    /// A body that asks for nothing: every member is null or missing. The terms of a requirement must be missing, as a null
+    /// changes them.
     private static let nothingAsked: Schema = {
         let nulls = ["latest", "required", "downloadUrl", "message", "telephones", "blocked"].map { ($0, Schema.null) }
         let absent = RequirementField.allCases.map { ($0.name.description, Schema(["not": [:]])) }

@@ -2,7 +2,7 @@
 package import RelayStore
 package import WireFormat
 
-/// The facts that a person was shown before an act, in the document.
+/// The facts that a person was shown before an act, as the OpenAPI document describes them.
 extension Shown.Fact {
     /// - Parameter none: the value that means that there was nothing.
     package func text(ofNone none: String) -> String {
@@ -23,10 +23,10 @@ extension Shown.Fact {
         return "\(fact); \(none): \(more) If left out, it is not checked."
     }
 
-    /// As an answer shows it.
+    /// The schema of the fact in an answer.
     package var schema: Schema { self == .version ? .version.orNull : isNumber ? .integer.orNull : .text.orNull }
 
-    /// As the body of an act carries it.
+    /// The fact as a member of an act's body.
     fileprivate var property: Schema.Property {
         let schema = isNumber ? schema.within(0...Int64.max) : schema
         return Schema.Property(rawValue, schema.described(text(ofNone: "null")), isRequired: false)

@@ -2,12 +2,12 @@
 package import RelayStore
 package import WireFormat
 
-/// The one member list of an object of the API: what writes it as JSON is what the OpenAPI document shows of it.
+/// The one member list of an object of the API, which both writes it as JSON and describes it in the OpenAPI document.
 ///
-/// Written member by member, in the list's order, without an existential or an allocation for a member: lists have thousands of
-/// objects. Shapes are constants, and may be read on any thread.
+/// Objects are written member by member, in the list's order, without an existential or an allocation for a member: lists
+/// have thousands of objects. Shapes are constants, and may be read on any thread.
 package struct Shape<Object>: Sendable {
-    /// Its name among the document's schemas; nil: its schema stands where it is used.
+    /// Its name among the document's schemas; nil: its schema is inlined where it is used.
     package let name: String?
     /// Its description in the document.
     private let text: String?
@@ -17,14 +17,14 @@ package struct Shape<Object>: Sendable {
         (self.name, self.text, self.members) = (name, text, members)
     }
 
-    /// Members that have no name together: of an object in another one, or of several objects.
+    /// Members without a common name: those of an inlined object, or members that several objects share.
     package init(_ members: [ShapeMember<Object>]) {
         (name, text, self.members) = (nil, nil, members)
     }
 
     package var schema: Schema { .object(text, properties, others: members.lazy.compactMap(\.others).first) }
 
-    /// As the members of other objects refer to it.
+    /// The schema with which the members of other objects refer to this one.
     package var reference: Schema { name.map { .ref($0) } ?? schema }
 
     /// The names of its members, in their order.
@@ -32,7 +32,7 @@ package struct Shape<Object>: Sendable {
 
     fileprivate var properties: [Schema.Property] { members.flatMap(\.properties) }
 
-    /// Its members, as those of an object that has one of these.
+    /// The same members for a larger object, `Whole`, that contains an `Object`.
     package func members<Whole>(of part: @escaping @Sendable (Whole) -> Object) -> ShapeMember<Whole> {
         ShapeMember(properties, others: members.lazy.compactMap(\.others).first) { writer, whole, sight in
             write(part(whole), for: sight, to: &writer)
@@ -44,7 +44,7 @@ package struct Shape<Object>: Sendable {
     }
 }
 
-/// A member of an object, or several that belong together: names, schemas, and what writes them.
+/// A member of an object, or several that belong together: names, schemas, and the code that writes them.
 package struct ShapeMember<Object>: Sendable {
     fileprivate let properties: [Schema.Property]
     /// The schema of members whose names the document does not list; nil: there are none.
@@ -67,7 +67,7 @@ package struct ShapeMember<Object>: Sendable {
         self.init([property], write: write)
     }
 
-    /// Members that a table of their own lists.
+    /// Members that are listed in a table elsewhere.
     package static func all(_ members: [ShapeMember]) -> ShapeMember {
         ShapeMember(members.flatMap(\.properties)) { writer, object, sight in
             for member in members { member.write(&writer, object, sight) }
@@ -143,7 +143,7 @@ extension ShapeMember {
         }
     }
 
-    /// Several of them, each masked.
+    /// A list of such texts, each of them masked.
     package static func personalList(
         _ field: PersonalField, _ text: String? = nil, _ values: @escaping @Sendable (Object) -> [String]
     ) -> ShapeMember {
@@ -219,7 +219,7 @@ extension ShapeMember {
         ShapeMember([], others: schema) { writer, object, _ in write(&writer, object) }
     }
 
-    /// A number of things, by a name that a table of its own gives.
+    /// A count whose name comes from a table elsewhere.
     package static func count(
         named name: String, _ text: String? = nil, _ count: @escaping @Sendable (Object) -> Int64
     ) -> ShapeMember {

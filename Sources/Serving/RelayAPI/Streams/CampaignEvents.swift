@@ -68,7 +68,7 @@ struct EventPacing {
 
     static let interval: Int64 = 1000
     static let silence: Int64 = 15_000
-    /// How often the campaign is looked at: a state change is sent within that time, plus the age of a look (`CampaignLook`).
+    /// Milliseconds between two looks at the campaign: a state change is sent within that time and a look's age (`CampaignLook`).
     static let look: Int64 = 200
 
     private var lastState: CampaignState?

@@ -24,10 +24,11 @@ final class ListExport<Item>: ByteSource {
     private var isDone = false
 
     /// - Parameters:
-    ///   - sight: the reader's sight.
+    ///   - sight: whether the reader may see people's data.
     ///   - clock: milliseconds of a monotonic clock.
     ///   - isWanted: whether an item is shown.
-    ///   - read: returns up to so many items from behind one, or from the beginning where there is none, and whether the list ends there.
+    ///   - read: returns up to the given number of items after the given one (nil: from the beginning), and whether the list ends
+    ///     there.
     init(
         _ form: ListForm, _ format: LineFormat<Item>, for sight: Redaction, stop: CancellationFlag,
         clock: @escaping () -> Int64 = MonotonicClock.milliseconds,

@@ -21,8 +21,8 @@ enum ListForm: String, CaseIterable {
         }
     }
 
-    /// The form that an `Accept` names with the highest weight (RFC 9110, section 12.5.1); nil where it names none of them: ranges
-    /// such as `*/*` leave it to us.
+    /// The form that an `Accept` names with the highest weight (RFC 9110, section 12.5.1); nil where it names none of them:
+    /// ranges such as `*/*` leave the choice to the server.
     static func accepted(_ accept: String?, among forms: [ListForm]) -> ListForm? {
         var best: (form: ListForm, weight: Double)?
         for range in ListBound.acceptedTypes.members(of: accept ?? "")
@@ -44,14 +44,14 @@ extension Query {
         choice("format", of: forms, \.rawValue) ?? ListForm.accepted(accept, among: forms) ?? forms[0]
     }
 
-    /// Refuses the parameters that only a page has.
+    /// Refuses the parameters that only a list in pages has.
     mutating func wholeList() {
         for name in ["limit", "cursor"] where text(name) != nil {
             refuse(name, "goes with pages; as CSV or NDJSON the list is answered to its end")
         }
     }
 
-    /// A text that is not empty.
+    /// Reads a text and refuses an empty one.
     package mutating func filledText(_ name: String) -> String? {
         let text = text(name)
         if text == "" { refuse(name, "must not be empty") }
@@ -62,14 +62,14 @@ extension Query {
 /// How an item of a list is written in a stream.
 struct LineFormat<Item> {
     let columns: [String]
-    /// The item with the same members.
+    /// Writes the item as an object with the columns as its members.
     let json: (inout JSONWriter, Item, Redaction) -> Void
-    /// In the order of the columns.
+    /// The cells, in the order of the columns.
     let cells: (Item, Redaction) -> [String?]
 }
 
 extension LineFormat<DeviceRecord> {
-    /// An export has millions of lines, so it has a writer of its own. A test holds it to `DeviceRecord.lineShape`.
+    /// An export has millions of lines, so it has a writer of its own. A test compares it with `DeviceRecord.lineShape`.
     static var device: LineFormat {
         LineFormat(columns: DeviceField.allCases.map(\.name)) { writer, record, sight in
             writer.object { writer in

@@ -7,7 +7,7 @@ import Threading
 import WireFormat
 
 /// Work that may take longer than a connection may be silent, on a thread of its own: its answer is a stream of NDJSON that
-/// reports how far it is, with an empty line where there is nothing to report.
+/// reports its progress, with an empty line where there is nothing to report.
 ///
 /// The work goes at the reader's pace, a few lines ahead, and is asked to stop when the reader is gone or the server stops.
 final class LongWork: Sendable {
@@ -113,8 +113,8 @@ final class LongWork: Sendable {
 /// sees the progress, and a copy that was cut short cannot pass for a whole one.
 final class LongAnswer: ByteSource {
     private let work: LongWork
-    /// One of its kind at a time. Given back before the answer's end is sent, so that a caller that asks again at once finds it
-    /// free; or when the connection ends.
+    /// The slot that lets one such work run at a time. Given back before the answer's end is sent, so that a caller that
+    /// asks again at once finds it free; or when the connection ends.
     private var slot: Slots.Slot?
     private var isOver = false
     private var snapshot: (any StoreSnapshot)?

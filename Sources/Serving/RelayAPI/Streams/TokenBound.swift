@@ -2,7 +2,7 @@
 import HTTPServer
 import Threading
 
-/// Whether the API token or session of an open stream is still good. Looked up each second, on the thread that serves the stream.
+/// Checks whether the API token or session of an open stream is still good, once a second, on the thread that serves the stream.
 final class TokenWatch {
     private static let interval: Int64 = 1000
 
@@ -41,7 +41,8 @@ final class TokenBoundSource: ByteSource {
     }
 }
 
-/// A body that is taken in as it comes, for as long as its token is good. The part stored before that stays. The answer is noted, too.
+/// A body that is taken in as it comes, for as long as its token is good; the part that was stored until then stays. The
+/// answer is passed to `note`.
 final class TokenBoundConsumer: BodyConsumer {
     private let consumer: any BodyConsumer
     /// nil where no token is needed.

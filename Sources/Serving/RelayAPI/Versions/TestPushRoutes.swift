@@ -8,7 +8,7 @@ import WireFormat
 package struct TestPushRequest: Sendable {
     package enum Target: Sendable {
         case telephone(String)
-        /// nil: as the device is registered, or production.
+        /// The environment; nil: as the device is registered, or production.
         case token(String, Channel.Environment?)
     }
 
@@ -30,7 +30,7 @@ extension API {
         let slot = try foreign.take(
             for: app.app, busy: "test pushes of \(app.app) wait for its push service already", retryAfter: 5)
         defer { withExtendedLifetime(slot) {} }
-        // Each is a real push: a token's holder must not be able to ring a phone all day.
+        // Each is a real push: the holder of an API token must not be able to ring a phone all day.
         if caller.token != nil { try testPushes.take(for: caller.actor.name, "test pushes") }
         let reports = try testPush(wish, by: caller)
         return .json { $0.object(reports, TestPushResult.listShape, for: caller.sight) }

@@ -25,7 +25,8 @@ extension VersionCache {
         }
     }
 
-    /// Gandalf's document goes by version codes: without one it requires nothing, though a version is in force.
+    /// The trouble that the launch document requires nothing although a version is in force: for Gandalf, it goes by
+    /// version codes, and none is known.
     private func codesLack(of record: VersionRecord) -> String? {
         guard record.app.platform == .android, let row = record.requirements.inForce,
             let section = launchSection(of: record.app), section.required == nil, row.build == nil,

@@ -10,8 +10,9 @@ package import UpgradeRules
 /// The answers of the open paths: the versions in force, the alerts and the versions seen, as they were a moment ago, with every
 /// answer rendered. Requests never touch the disk here.
 ///
-/// Read anew at each change of a version that this process makes (its store passes it on) or sees, once a minute, and once a second while
-/// the documents are asked for: by its own thread from `start` to `stop`, else by the calling thread. May be used from any thread.
+/// Read again at each change of a version that this process makes (its store passes it on) or sees, once a minute, and once
+/// a second while the documents are asked for: by its own thread from `start` to `stop`, else by the calling thread. May be
+/// used from any thread.
 package final class VersionCache: Sendable {
     private let store: any RelayStore
     private let clock: @Sendable () -> Timestamp
@@ -23,7 +24,7 @@ package final class VersionCache: Sendable {
     private let worker = Worker()
     /// The ends of the present second and minute, in milliseconds: waking the thread does not move them.
     private let due = Mutex((second: Int64.min, minute: Int64.min))
-    /// nil while the thread does not run.
+    /// The changes to show; nil while the thread does not run.
     private let wishes = Mutex<[Wish]?>(nil)
 
     /// A change that a caller has reported.
@@ -46,7 +47,7 @@ package final class VersionCache: Sendable {
         var readers: Set<String> = []
     }
 
-    /// - Parameter profiles: every app that is configured; asked at each refresh.
+    /// - Parameter profiles: returns every configured app; called at each refresh.
     package init(
         store: any RelayStore, clock: @escaping @Sendable () -> Timestamp,
         profiles: @escaping @Sendable () -> [AppKey: AppProfile]
@@ -74,7 +75,7 @@ package final class VersionCache: Sendable {
         wishes.withLock { $0 = [] }
     }
 
-    /// Ends the thread. May come twice, and without a start.
+    /// Ends the thread. May be called twice, or without a start.
     package func stop() {
         worker.stop()
         grant(isLast: true)
@@ -107,7 +108,7 @@ package final class VersionCache: Sendable {
     /// the answers stay as they are, and the watcher reports that.
     package func refresh() { refresh(for: nil) }
 
-    /// - Parameter record: the one that has changed; nil: something else has.
+    /// - Parameter record: the record that has changed; nil: something else has.
     private func refresh(for record: VersionRecord?) {
         let records = record.map { [$0] }
         if isShown(records) { return }
@@ -115,12 +116,12 @@ package final class VersionCache: Sendable {
         if wish(Wish(records: records, end: end)) { end.wait() } else { read() }
     }
 
-    /// Shows these soon, without waiting where the thread runs.
+    /// Shows these records soon; does not wait for that where the thread runs.
     package func note(_ records: [VersionRecord]) {
         if !isShown(records), !wish(Wish(records: records)) { read() }
     }
 
-    /// - Returns: whether there is a thread to grant it.
+    /// - Returns: whether the thread runs, and so will show the change.
     private func wish(_ wish: Wish) -> Bool {
         let isTaken = wishes.withLock { wishes in
             wishes?.append(wish)
@@ -135,15 +136,15 @@ package final class VersionCache: Sendable {
             let memory = store.membership.memory
             var (records, alerts, seen): ([VersionRecord], [AlertRecord], [AppKey: SeenVersions]) = ([], [], [:])
             do {
-                // Nothing is taken from a store that went back: the earlier answers stay. `lookBack` comes last, so that it covers
-                // all that was read.
+                // Nothing is taken from a store that went back in time: the earlier answers stay. `lookBack` comes last, so
+                // that it covers all that was read.
                 guard !memory.hasFallen else { throw memory.fall?.error ?? StoreError(.wentBack, context: "") }
                 (records, alerts, seen) = (
                     try store.versions(), try store.alerts(at: clock()), try store.seenVersions()
                 )
                 try store.lookBack()
             } catch let error as StoreError where error.code == .wentBack && contents.withLock(\.profiles.isEmpty) {
-                // There are no answers yet: no user is forced to anything.
+                // There are no earlier answers, so no user is forced to anything.
                 (records, alerts, seen) = ([], [], [:])
             } catch {
                 return
@@ -196,7 +197,7 @@ package final class VersionCache: Sendable {
         return (app, answers.enforce(version, system: system))
     }
 
-    /// Every app's record, of those that are configured, by its name.
+    /// The records of the configured apps, in the order of their names.
     var knownRecords: [VersionRecord] {
         contents.withLock { contents in
             contents.records.values.filter { contents.profiles[$0.app] != nil }.sorted { $0.app < $1.app }
@@ -217,13 +218,13 @@ package final class VersionCache: Sendable {
         return contents.withLock { $0.documents[app.app]?.section(app.platform, at: now) }
     }
 
-    /// Whether the app's requirement holds for named users only.
+    /// Whether an app's answers depend on a list of named users (`CheckAnswers.isRestricted`).
     package func isRestricted(_ app: AppKey) -> Bool {
         contents.withLock { $0.checks[app]?.isRestricted ?? false }
     }
 
-    /// Whether a device may have this version, as far as is known: none newer than the announced one, and where none was announced,
-    /// none that leaps over the versions of other devices.
+    /// Whether a device may plausibly have this version: it is no newer than the announced one or, where none was
+    /// announced, does not leap over the versions of other devices.
     package func isCredible(_ version: Version, of app: AppKey) -> Bool {
         let (newest, seen) = contents.withLock { ($0.newest[app], $0.seen[app]) }
         if let newest { return version <= newest }
@@ -233,9 +234,9 @@ package final class VersionCache: Sendable {
     /// nil when the app is configured for no platform.
     package func document(_ app: String) -> PreparedContent? { document(app, for: RequestedLanguages())?.content }
 
-    /// The document in the language of a wish.
+    /// The launch document in the requested language.
     ///
-    /// - Returns: with the header that it depends on.
+    /// - Returns: the document, with the request header on which it depends.
     func document(_ app: String, for wish: RequestedLanguages) -> (content: PreparedContent, vary: String?)? {
         wasRead.store(true, ordering: .relaxed)
         let now = clock()
@@ -264,7 +265,7 @@ package final class VersionCache: Sendable {
     /// - Parameters:
     ///   - floor: the requirement.
     ///   - newest: the newest version that is announced.
-    ///   - words: the message with each.
+    ///   - words: the message for each of them.
     static func facts(
         _ floor: Requirement?, _ newest: Requirement?, _ words: (required: LocalizedText?, optional: LocalizedText?),
         _ profile: AppProfile?, _ seen: SeenVersions
@@ -276,14 +277,14 @@ package final class VersionCache: Sendable {
     }
 }
 
-/// The document of one app, rendered for as long as no alert in it ends.
+/// The launch document of one app, rendered again when an alert in it ends.
 private struct LaunchDocument {
     /// The messages with a required update, and with an optional one.
     typealias Words = (required: LocalizedText?, optional: LocalizedText?)
 
     private var facts: [Platform: (facts: LaunchGateAdvice.Facts, alert: AlertRecord?)] = [:]
     private var words: [Platform: Words] = [:]
-    /// In the default language of each text.
+    /// The document in the default language of each text.
     private var document = LaunchGateDocument(ios: .init(), android: .init())
     private(set) var content: PreparedContent?
     /// When the first alert in the content ends.
@@ -296,15 +297,15 @@ private struct LaunchDocument {
         self.words[platform] = words
     }
 
-    /// Whether it has other words for other languages.
+    /// Whether one of its messages has translations.
     var hasLanguages: Bool {
         words.values.contains { words in
             [words.required, words.optional].contains { $0?.translations.isEmpty == false }
         }
     }
 
-    /// The document in these languages. The format has room for one language at each place, so it is rendered for each request:
-    /// every text has languages of its own.
+    /// The document in these languages. The format has room for one language of each text, and each text has translations
+    /// of its own, so the document is rendered for each request.
     func content(for ranges: LanguageRanges) -> PreparedContent {
         var document = document
         for (platform, words) in words {
@@ -318,7 +319,7 @@ private struct LaunchDocument {
         return PreparedContent(document.rendered())
     }
 
-    /// Both sections are always there: each client fails on a file without its own.
+    /// Renders both sections in any case: each client fails on a file without its own.
     mutating func render(at now: Timestamp) {
         document = LaunchGateDocument(ios: .init(), android: .init())
         changesAt = nil
@@ -340,7 +341,7 @@ private struct LaunchDocument {
 }
 
 extension LaunchGateAdvice.Facts {
-    /// With the app's alert, as long as that lasts.
+    /// Adds the app's alert, unless it has ended.
     fileprivate mutating func show(_ shown: AlertRecord?, at now: Timestamp) {
         guard let shown, !shown.hasEnded(at: now) else { return }
         alert = .init(message: shown.message, blocking: shown.isBlocking)

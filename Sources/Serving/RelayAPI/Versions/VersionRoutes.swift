@@ -17,7 +17,7 @@ extension API {
         }
     }
 
-    /// Every app that is configured or was, in the order of their names; without a status where nothing was ever stored for it.
+    /// Every app that is or was configured, in the order of names; without a status where nothing was ever stored for it.
     func versions() throws -> [(app: AppKey, status: VersionStatus?)] {
         var records: [AppKey: VersionRecord?] = [:]
         for app in control.apps() { records[app] = .some(nil) }
@@ -156,7 +156,7 @@ extension API {
         }
     }
 
-    /// Warns of a canary's numbers that no device has: a user who mistyped one would wait in vain for its push.
+    /// Warns of a canary's numbers that no device has: a person who mistyped one would wait in vain for its push.
     private func unknown(in bump: VersionBump, for sight: Redaction) throws -> [String] {
         let unknown = try (bump.telephones ?? []).filter {
             try store.devices(of: bump.app, telephone: $0, limit: 1).isEmpty
@@ -173,8 +173,8 @@ extension API {
         return ["of the canary's phone numbers no device of \(app) has \(which)\(rest)"]
     }
 
-    /// The answer to a bump. Called inside the store's transaction, so it asks no other component: a campaign that was born a
-    /// moment ago has no rate.
+    /// The answer to a bump. Called inside the store's transaction, so it asks no other component: a campaign that was just made
+    /// has no rate.
     static func answer(
         to outcome: BumpOutcome, _ status: VersionStatus, for sight: Redaction, warnings: [String] = []
     ) -> StoredAnswer {
@@ -187,7 +187,7 @@ extension API {
         return StoredAnswer(status: isNews ? 202 : 200, body: writer.bytes)
     }
 
-    /// Warnings of the limits of a block, and of possible slips.
+    /// Warnings about the limits of a block, and about possible mistakes.
     private static func blockWarnings(_ bump: VersionBump, _ seen: SeenVersions) -> [String] {
         guard !bump.blocked.isEmpty else { return [] }
         let unseen = bump.blocked.filter { version in !seen.versions.contains { $0.version == version } }
@@ -199,7 +199,7 @@ extension API {
 }
 
 extension PlanReport {
-    /// Warnings of devices that cannot leave a blocked version, and of blocks that push to no device.
+    /// Warnings about devices that cannot leave a blocked version, and about blocks that push to no device.
     fileprivate var blockWarnings: [String] {
         blocks.filter { $0.osTooOld > 0 }.map {
             "\($0.osTooOld) devices that run \($0.version) have a system on which no version above it runs: they are not pushed to and "
@@ -212,11 +212,11 @@ extension PlanReport {
             }
     }
 
-    /// From this share of the devices on, in thousandths, there is a warning that some can never obey.
+    /// The share of devices, in thousandths, from which a warning reports that some can never obey.
     private static let neverShare: Int64 = 5
 
-    /// Warnings of devices whose system is too old for the required version, and of its effect on the launch document, which does
-    /// not ask for the system.
+    /// Warnings about devices whose system is too old for the required version, and about the effect on the launch
+    /// document, which does not ask for the system.
     fileprivate func systemWarnings(_ seen: SeenVersions) -> [String] {
         guard let minimum = planned?.requirements.required?.minimumOS, let required else { return [] }
         var warnings: [String] = []

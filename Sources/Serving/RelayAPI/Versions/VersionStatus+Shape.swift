@@ -84,7 +84,7 @@ extension InForce {
     ])
 }
 
-/// An app's versions. Without a status nothing was ever stored for it.
+/// An app's versions; without a status where nothing was ever stored for the app.
 struct ShownVersion {
     let app: AppKey
     let status: VersionStatus?
@@ -110,7 +110,7 @@ struct ShownVersion {
         ])
 }
 
-/// The same, with what a person is shown before an act, and its history.
+/// An app's versions with their history, and the facts that a person is shown before an act.
 struct VersionHistory {
     let version: ShownVersion
     let shown: Shown

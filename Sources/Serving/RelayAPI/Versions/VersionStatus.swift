@@ -4,7 +4,7 @@ package import RelayStore
 /// An app's versions with a fact that only the running process knows: why a requested version is not in force yet.
 package struct VersionStatus: Sendable {
     package var record: VersionRecord
-    /// For the required or the announced version; nil where both are in force, or where nothing is known to hold them.
+    /// The wait of the required or the announced version; nil where both are in force, or where nothing is known to hold them back.
     package var wait: RequirementWait?
     /// The blocks, the highest version first.
     package var blocks: [BlockStatus]
@@ -21,9 +21,9 @@ package struct VersionStatus: Sendable {
 /// The block of one version.
 package struct BlockStatus: Sendable {
     package var requirement: Requirement
-    /// A floor above it is in force for everybody, and covers it.
+    /// Whether a floor above it is in force for everybody, and covers it.
     package var isSuperseded: Bool
-    /// Why it is not in force yet.
+    /// Why the block is not in force yet; nil where it is, or is superseded.
     package var wait: RequirementWait?
 
     package init(_ requirement: Requirement, isSuperseded: Bool, wait: RequirementWait?) {

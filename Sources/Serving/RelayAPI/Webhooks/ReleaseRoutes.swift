@@ -7,7 +7,8 @@ import UpgradeRules
 import VersionSources
 import WireFormat
 
-/// Webhooks of release tools. Like the version webhook: the signature first, then the body, and a stored answer before any other.
+/// Webhooks of release tools. As with the version webhook, the signature is checked first, then the body is read, and a
+/// stored answer precedes any other.
 extension API {
     func gitHubWebhook(
         _ app: AppKey, _ head: RequestHead, body: [UInt8], _ isSigned: (String) -> Void
@@ -45,8 +46,8 @@ extension API {
 
     /// - Parameters:
     ///   - app: the app whose secrets may verify; nil: any.
-    ///   - way: the name of its way into the relay, for the history.
-    ///   - isSigned: gets the signer's name, so that a refusal of a signed webhook names it.
+    ///   - way: the kind of webhook, as the history names it.
+    ///   - isSigned: called with the signer's name, so that a refusal of a signed webhook names it.
     /// - Returns: the event's id, and its sender: the secret's name.
     /// - Throws: a 401.
     func verified(
@@ -90,10 +91,10 @@ extension API {
                 return try note("ignored", error.description, receipt)
             }
         case .askTheStore:
-            // Before the transaction does, so that no app store is asked about an event that has its answer.
+            // Looked for before the transaction does so, so that no app store is asked about an event that already has an answer.
             if let answer = try store.answer(to: receipt) { return .replay(answer) }
             return try release(try offered(app), app, rules, receipt, by: caller, isOfTheStore: true)
-        // Not kept: a date comes, a rule changes, and an event that is sent again should be looked at again.
+        // Not stored: dates pass and rules change, so an event that is sent again should be judged again.
         case .ignored(let reason): return try noted("ignored", reason, receipt)
         case .ping: return try noted("pong", "the signature is right; releases may come", receipt)
         }
@@ -108,14 +109,14 @@ extension API {
         do {
             return try apply(bump, by: caller, receipt: receipt)
         } catch let error as StoreError {
-            // An older line goes on being mended, which is no failure.
+            // A release of an older line, such as a bug fix, is no failure.
             guard case .versionWouldFall(_, let current, let proposed) = error.code else { throw error }
             return try note(
                 "ignored", "\(proposed) is older than \(current), which is known; versions only rise", receipt)
         }
     }
 
-    /// The version that App Store Connect has live, or else the one that the App Store shows.
+    /// The version that is live according to App Store Connect, or else the one that the App Store shows.
     private func offered(_ app: AppKey) throws -> Version {
         guard let lookup = control.versionLookup(of: app) else {
             throw ProblemDetails(
@@ -139,7 +140,7 @@ extension API {
         return listing.version
     }
 
-    /// An answer to an event that announces a version and changes nothing, kept like any other: a replay is answered alike,
+    /// Answers an event that announces a version and changes nothing, and stores the answer: a replay gets the same one,
     /// whatever was withdrawn since.
     private func note(_ status: String, _ reason: String, _ receipt: WebhookReceipt) throws -> Response {
         let answer = try store.keep(
@@ -147,7 +148,7 @@ extension API {
         return .json(answer.status, answer.body)
     }
 
-    /// The same, but not kept.
+    /// Answers an event in the same form, without storing the answer.
     private func noted(_ status: String, _ reason: String, _ receipt: WebhookReceipt) throws -> Response {
         if let answer = try store.answer(to: receipt) { return .replay(answer) }
         return .json(200, Self.noteBody(status, reason))

@@ -6,13 +6,13 @@ import VersionSources
 import WireFormat
 
 extension API {
-    /// Signature first: a sender without the secret learns neither the faults of the body nor which apps there are.
+    /// Checks the signature first: a sender without the secret learns neither the faults of the body nor which apps there are.
     func versionWebhook(_ head: RequestHead, body: [UInt8], _ isSigned: (String) -> Void) throws -> Response {
         let webhook = BumpBody.Webhook(body)
         let app = webhook.app
         // The body names the app: a secret that is bound to other apps cannot verify it.
         let (id, caller) = try verified(head, body, for: app?.app, isSigned)
-        // Ids are unique in each app alone: two apps may well call a release "release-2-0-0".
+        // Ids are unique only within one app: two apps may well call a release "release-2-0-0".
         let hook = app.map { "version/\($0.app)/\($0.platform.rawValue)" } ?? "version"
         let receipt = WebhookReceipt(id: id, hook: hook, body: body)
         return try answer(to: receipt) {
@@ -29,8 +29,9 @@ extension API {
         }
     }
 
-    /// Answers a webhook. One that was answered before gets that answer: the transaction that decides looks for it. A webhook that
-    /// is refused before that may have been answered as well, while its app was configured or its rules were different.
+    /// Answers a webhook. One that was answered before gets the stored answer, which the deciding transaction looks for. A
+    /// stored answer also precedes a refusal before that transaction: the webhook may have been answered while its app was
+    /// configured or its rules were different.
     ///
     /// - Parameters:
     ///   - read: reads the webhook's wish; asks no store.

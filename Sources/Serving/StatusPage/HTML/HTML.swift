@@ -47,7 +47,7 @@ package struct HTML: Sendable {
         if wanted != nil { found = start..<bytes.count }
     }
 
-    /// The part that is wanted alone; nil: there is no part with its id.
+    /// The one part that was wanted; nil: no part has its id.
     package var part: [UInt8]? { found.map { Array(bytes[$0]) } }
 
     /// A style sheet of the page's own, inline. Text from elsewhere cannot get in this way.
@@ -110,7 +110,7 @@ package struct Attribute: Sendable {
         self.isPresent = isPresent
     }
 
-    /// Refuses names that would run code or lead elsewhere: `on…`, `style`, `srcdoc`, and those of the paths below.
+    /// Traps on names that would run code or lead elsewhere: `on…`, `style`, `srcdoc`, and those that take a path (see below).
     package static func named(_ name: StaticString, _ value: String) -> Attribute {
         let text = name.description
         precondition(

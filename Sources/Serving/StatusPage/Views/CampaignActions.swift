@@ -14,7 +14,7 @@ enum CampaignAction: String, CaseIterable {
     func fits(_ status: CampaignStatus) -> Bool {
         let record = status.record
         if record.acts.contains(act) { return true }
-        // A running campaign outside its hours: "whatever the hour".
+        // Resuming a running campaign that waits for its hours sends it "whatever the hour".
         return self == .resume && record.state == .running && !record.isUrgent && !record.figures.waves.areBetween
             && (status.waitingUntil != nil || record.facts.reason != nil)
     }
@@ -62,7 +62,7 @@ extension View {
     /// Asks a person to confirm the action.
     ///
     /// - Parameters:
-    ///   - fault: why it was not done just now.
+    ///   - fault: why the action has just failed.
     ///   - stale: the facts of an earlier question that no longer hold.
     func confirm(
         _ action: CampaignAction, _ id: String, fault: String? = nil, stale: Stale? = nil

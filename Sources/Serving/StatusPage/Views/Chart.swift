@@ -13,14 +13,14 @@ struct Chart {
     var points: [AdoptionPoint]
     var from: Timestamp
     var to: Timestamp
-    /// The number that stands for 100 %; 0: that of the last point.
+    /// The number that stands for 100 %; 0: the number of the last point.
     var top: Int64
     var marks: [Mark] = []
 
     /// Units of the drawing.
     private static let (width, height): (Int64, Int64) = (600, 160)
     private static let (left, right, above, below): (Int64, Int64, Int64, Int64) = (64, 10, 14, 20)
-    /// More could not be seen.
+    /// The most points that are drawn: more could not be seen.
     private static let mostPoints = 200
 
     private var ceiling: Int64 { max(top, points.last?.upgraded ?? 0, 1) }

@@ -9,7 +9,7 @@ extension View {
     /// Does the act that was confirmed.
     ///
     /// - Parameters:
-    ///   - deed: gets the caller, with the facts that were confirmed.
+    ///   - deed: does the act for the caller, with the facts that were confirmed.
     ///   - again: asks again, with the changed facts.
     func perform(
         _ act: ActKind, _ fields: FormFields, of campaign: CampaignRecord? = nil, _ deed: (Caller) throws -> Response,
@@ -25,7 +25,7 @@ extension View {
 
     /// Why a question is asked again.
     struct Stale {
-        /// Empty where the form lacks a fact: it comes from another release.
+        /// Empty where the form lacks a fact, as it comes from another release.
         var changes: [Shown.Change]
     }
 
@@ -57,7 +57,6 @@ extension View {
 }
 
 extension HTML {
-    /// A hidden field of a form.
     mutating func hidden(_ name: StaticString, _ value: String) {
         void("input", [.named("type", "hidden"), .named("name", name.description), .named("value", value)])
     }

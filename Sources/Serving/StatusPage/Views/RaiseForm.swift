@@ -13,9 +13,9 @@ struct RaiseForm {
             "required", "latest", "blocked",
         ] + RequirementField.allCases.map(\.name) + ["downloadUrl", "message", "telephones"]
 
-    /// The body as in CONTRACT, "A bump's body", so that the same checks and error texts apply.
+    /// The body as the API takes it (CONTRACT, "A bump's body"), so that the same checks and error texts apply.
     ///
-    /// - Parameter doubts: those that the person confirmed.
+    /// - Parameter doubts: the doubts that the person confirmed.
     func body(confirming doubts: [Doubt] = []) -> [UInt8] {
         var writer = JSONWriter()
         writer.object { writer in

@@ -19,7 +19,7 @@ enum VersionAction: String {
         }
     }
 
-    /// The subject of the question.
+    /// The subject whose facts the question shows.
     func subject(_ key: AppKey, _ version: String?) -> ActSubject {
         switch self {
         case .release: .release(key, nil, nil)

@@ -12,7 +12,7 @@ package enum PageLanguage: String, Sendable, CaseIterable {
 
     /// The language's name in itself.
     var ownName: String { self == .english ? "English" : "中文" }
-    /// For `lang` (RFC 5646).
+    /// The value of `lang` (RFC 5646).
     var tag: String { self == .english ? "en" : "zh-Hans" }
 
     /// The language that was chosen, else the first known one that the browser asks for, else English.
@@ -21,7 +21,7 @@ package enum PageLanguage: String, Sendable, CaseIterable {
         self = chosen ?? Self.wanted(head.headers["accept-language"]) ?? .english
     }
 
-    /// By weight, then by order (RFC 9110, section 12.5.4).
+    /// The first known language by weight, then by order (RFC 9110, section 12.5.4).
     static func wanted(_ header: String?) -> PageLanguage? {
         for range in header.flatMap({ LanguageRanges($0) })?.ranges ?? [] {
             let primary = range.prefix { $0 != "-" }

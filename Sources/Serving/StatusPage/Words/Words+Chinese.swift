@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PageLanguage {
-    /// By the English text. A test checks that it has every text of the page.
+    /// The Chinese texts by the English ones. A test checks that every text of the page is here.
     static let chineseTexts: [String: String] = [
         "% a second": "每秒 %",
         "% bytes": "% 字节",

@@ -9,7 +9,7 @@ final class APNsRules: ServiceRules {
         check = RequestCheck(topics: team.topics, teamID: team.teamID, keys: team.keys, world: team.world)
     }
 
-    /// One stream only until a valid token was seen (PROTOCOLS 1.7).
+    /// Only one stream until a valid token was seen (PROTOCOLS 1.7).
     var firstStreams: Int? { 1 }
     var credentials: Int { check.providerTokens }
 
@@ -30,7 +30,7 @@ final class APNsRules: ServiceRules {
 
     func target(of slot: StreamSlot) -> UInt64 { ShortHash.ofToken(slot.headers.deviceToken ?? []) }
 
-    /// A 200 has none.
+    /// Leaves the body of a 200 empty.
     func writeBody(of answer: PushAnswer, into slot: StreamSlot) {
         guard let reason = answer.reason else { return }
         slot.body += #"{"reason":""#.utf8

@@ -11,10 +11,10 @@ package struct RequestCheck {
     private let topics: [ArraySlice<UInt8>]
     private var book: VerifiedTokenCache
 
-    /// Bytes of payload APNs takes; VoIP pushes may have `voipPayload`.
+    /// The most bytes of a payload; a VoIP push may have `largestVoIPPayload`.
     package static let largestPayload = 4096
     package static let largestVoIPPayload = 5120
-    /// Bytes, not characters.
+    /// The most bytes, not characters.
     package static let longestCollapseID = 64
     /// Apple: do not hard-code a length. This only keeps nonsense out.
     private static let longestToken = 200
@@ -103,7 +103,7 @@ package struct RequestCheck {
         _ headers: borrowing RequestHeaders, _ certificate: ClientCertificate?
     ) -> RejectionReason? {
         guard let topic = headers[.topic], !topic.isEmpty else {
-            // Apple: only with a certificate of one topic may the header be left out.
+            // Apple: the header may be left out only with a certificate of one topic.
             return certificate?.content.topics.count == 1 ? nil : .missingTopic
         }
         if let certificate, !certificate.content.topics.contains(where: { topic.elementsEqual($0.name.utf8) }) {
@@ -159,7 +159,7 @@ package struct RequestCheck {
         pushTypes.first { $0.name == type }?.suffix
     }
 
-    // Bytes, made once: comparing with a string's would cost more than all the rest of a check.
+    // Bytes, made once: comparing with a string's bytes would cost more than all the rest of a check.
     private static let post = Array("POST".utf8)[...]
     private static let background = Array("background".utf8)[...]
     private static let voIP = Array("voip".utf8)[...]

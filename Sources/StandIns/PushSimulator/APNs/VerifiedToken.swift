@@ -10,9 +10,9 @@ package struct VerifiedToken: Hashable, Sendable {
     package var issuedAt: Int64
 }
 
-/// Reads and verifies provider tokens. Only the strict form passes: base64url without padding, a signature of 64 raw
-/// bytes, `iat` as a number. Apple seems to let some clients' sloppier ones through; a stand-in must not, or the
-/// client it tests would learn to rely on it.
+/// Reads and verifies provider tokens. Only the strict form passes: base64url without padding, a signature of 64 raw bytes,
+/// `iat` as a number. Apple seems to accept sloppier tokens from some clients; a stand-in must not, or the client that it
+/// tests would learn to rely on that.
 struct ProviderTokenVerifier: Sendable {
     let teamID: String
     let keys: [String: ES256PublicKey]
@@ -52,31 +52,31 @@ struct ProviderTokenVerifier: Sendable {
     }
 }
 
-/// The provider tokens that a connection has seen. APNs binds a connection to its first one.
+/// The provider tokens that a connection has seen. APNs binds a connection to the key of its first token.
 package struct ConnectionCredential: Sendable {
     /// The newest accepted token.
     package private(set) var current: VerifiedToken?
     private var currentBytes: [UInt8] = []
-    /// The certificate that the client has shown in TLS; with it no token is looked at (PROTOCOLS 1.2).
+    /// The certificate that the client has shown in TLS; if there is one, no token is looked at (PROTOCOLS 1.2).
     package private(set) var certificate: ClientCertificate?
     /// Whether the client may have all its streams: APNs allows one until it has seen a valid token.
     package var isProven: Bool { current != nil || certificate.map(\.isTrusted) ?? false }
-    /// "Wedged": once it has called a token expired it refuses every other one too, and only a new connection helps
-    /// (PROTOCOLS 1.4, pushy).
+    /// "Wedged": a connection on which a token was refused as expired refuses every other token too, and only a new
+    /// connection helps (PROTOCOLS 1.4, pushy).
     private var isWedged = false
 
     package init() {}
 
     package mutating func show(_ certificate: ClientCertificate) { self.certificate = certificate }
 
-    /// How long a token lasts: "if the timestamp for token issue isn't within the last hour, APNs rejects" it.
+    /// The seconds that a token lasts: "if the timestamp for token issue isn't within the last hour, APNs rejects" it.
     package static let lifetime: Int64 = 3600
-    /// Apple: refresh a token no more than once every 20 minutes.
+    /// The fewest seconds from a token's issue to the next token. Apple: refresh a token no more than once every 20 minutes.
     package static let shortestRefresh: Int64 = 1200
-    /// How far `iat` may lie in the future. Apple names no figure; five minutes forgives a drifting clock.
+    /// The seconds that `iat` may lie in the future. Apple names no figure; five minutes forgives a drifting clock.
     package static let clockSkew: Int64 = 300
 
-    /// Runs once per push, so it uses memcmp.
+    /// Whether the value is the current token's. Runs once per push, so it uses memcmp.
     func isCurrent(_ authorization: borrowing Span<UInt8>) -> Bool {
         guard current != nil, currentBytes.count == authorization.count else { return false }
         return unsafe authorization.withUnsafeBytes { sent in
@@ -87,7 +87,8 @@ package struct ConnectionCredential: Sendable {
         }
     }
 
-    /// Judges a verified token at `now`, in seconds since 1970; nil: it is good, and now the connection's own.
+    /// Judges a verified token at `now`, in seconds since 1970; nil: the token is good, and is now the connection's current
+    /// one.
     mutating func judge(
         _ token: VerifiedToken, _ authorization: some Collection<UInt8>, now: Int64
     ) -> RejectionReason? {
@@ -125,7 +126,7 @@ package struct ConnectionCredential: Sendable {
 struct VerifiedTokenCache {
     private let verifier: ProviderTokenVerifier
     private var known: [[UInt8]: VerifiedToken?] = [:]
-    /// A client that sends only new tokens must not fill the memory.
+    /// The most values kept: a client that sends only new tokens must not fill the memory.
     private static let most = 1024
     /// The number of tokens that were good.
     private(set) var verified = 0

@@ -2,8 +2,8 @@
 import Signing
 import WireFormat
 
-/// Google's token endpoint for one service account, and the access tokens that it has given (RFC 7523; PROTOCOLS 2.1). Holds no
-/// time: it is passed in. Pure but for the dice that make tokens.
+/// Google's token endpoint for one service account, and the access tokens that it has given (RFC 7523; PROTOCOLS 2.1). Reads
+/// no clock: the time is passed in. Pure except for the random bytes of tokens.
 struct AccessTokens {
     /// An access token that was given.
     struct Access: Equatable {
@@ -16,7 +16,7 @@ struct AccessTokens {
 
     struct Answer: Equatable {
         var status: UInt16
-        /// nil: a page for people.
+        /// nil: the body is a page for people.
         var json: JSONValue?
     }
 
@@ -25,9 +25,9 @@ struct AccessTokens {
         "https://www.googleapis.com/auth/firebase.messaging", "https://www.googleapis.com/auth/cloud-platform",
     ]
     private static let scopePrefix = "https://www.googleapis.com/auth/"
-    /// Seconds from `iat` to `exp`: an hour, and five minutes for clocks that differ.
+    /// The most seconds from `iat` to `exp`: an hour, and five minutes for clocks that differ.
     static let longestAssertion: Int64 = 3900
-    /// A client that asks all the time must not fill the memory.
+    /// The most tokens kept: a client that asks all the time must not fill the memory.
     private static let most = 4096
 
     private let project: FCMProject
@@ -45,7 +45,7 @@ struct AccessTokens {
 
     func access(_ token: some Collection<UInt8>) -> Access? { given[Array(token)] }
 
-    /// The script's count begins anew.
+    /// Follows the script's count, which begins anew.
     mutating func forgetCount() {
         asked = 0
         for key in given.keys { given[key]?.judgedBefore = 0 }
@@ -76,7 +76,7 @@ struct AccessTokens {
         }
     }
 
-    /// The script's answer instead.
+    /// The script's answer, whatever the request holds.
     mutating func answer(_ fault: FaultScript.TokenEndpointFault) -> Answer {
         asked += 1
         guard let error = fault.error else { return Answer(status: UInt16(fault.status ?? 503), json: nil) }

@@ -3,8 +3,8 @@ import WireFormat
 
 /// The bodies with which Google refuses a push (PROTOCOLS 2.3; google.rpc.Status over HTTP, https://google.aip.dev/193).
 enum FCMErrorBody {
-    /// The content of a refusal: FCM's own word in `FcmError`, the place of a fault in `BadRequest`, the reason of another of
-    /// Google's services in `ErrorInfo`. Each where there is one.
+    /// The content of a refusal: FCM's own code in `FcmError`, the field that is wrong in `BadRequest`, the reason of another
+    /// Google service in `ErrorInfo`; each where there is one.
     private struct Text {
         var status: String
         var message: String
@@ -16,7 +16,7 @@ enum FCMErrorBody {
 
     /// - Parameters:
     ///   - fault: what is wrong with the request; nil where a script decided.
-    ///   - isAnonymous: whether it had no access token at all.
+    ///   - isAnonymous: whether the request had no access token at all.
     static func bytes(
         _ reason: RejectionReason, fault: FCMMessage.Fault? = nil, project: String, isAnonymous: Bool = false
     ) -> [UInt8] {
@@ -122,7 +122,7 @@ enum FCMErrorBody {
 
     private static func page(_ reason: RejectionReason) -> [UInt8] { page(status: reason.status) }
 
-    /// The page of Google's fronts for requests that do not reach a service.
+    /// The page of Google's front ends for requests that do not reach a service.
     static func page(status: UInt16) -> [UInt8] {
         let title = status == 404 ? "Error 404 (Not Found)!!1" : "Error \(status) (Server Error)!!1"
         return Array(

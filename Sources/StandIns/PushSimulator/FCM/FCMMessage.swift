@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import WireFormat
 
-/// A message that FCM takes: the parts that are looked at once all its rules are met (PROTOCOLS 2.2). Pure.
+/// A message that meets all of FCM's rules: the parts that a simulator needs of it (PROTOCOLS 2.2). Pure.
 struct FCMMessage: Equatable {
     /// The ways in which a request names its target.
     enum TargetKind: String, CaseIterable {
@@ -9,7 +9,7 @@ struct FCMMessage: Equatable {
     }
 
     enum Fault: Error, Equatable {
-        /// Google's front refuses it: without a word of FCM's.
+        /// Google's front end refuses it: the answer has no error code of FCM's.
         case unreadable(FieldFault)
         /// FCM refuses it, for its content.
         case refused(FieldFault)
@@ -22,7 +22,7 @@ struct FCMMessage: Equatable {
     /// `validate_only`: no device gets a push.
     let isDryRun: Bool
 
-    /// Bytes of keys and values.
+    /// The most bytes of keys and values.
     static let largest = 4096
     static let largestToTopic = 2048
     /// Four weeks, in seconds.
@@ -61,7 +61,7 @@ struct FCMMessage: Equatable {
 
     private static func check(_ message: JSONValue, _ kind: TargetKind) throws(Fault) {
         var size = 0
-        // "data" of `android` takes the place of the message's own.
+        // Both count, although FCM sends the data of `android`, if there is any, in place of the message's own.
         let android = message["android"]
         for (path, data) in [("message.data", message["data"]), ("message.android.data", android?["data"])] {
             for member in data?.object ?? [] {
@@ -73,7 +73,7 @@ struct FCMMessage: Equatable {
             let values = member.value.array?.compactMap(\.string) ?? [member.value.string ?? ""]
             size += values.reduce(member.name.utf8.count) { $0 + $1.utf8.count }
         }
-        // It goes to APNs, which takes no more.
+        // The payload counts too: it goes to APNs, which takes no more.
         if let payload = message.find(["apns", "payload"]) { size += payload.bytes().count }
         guard size <= (kind == .topic || kind == .condition ? largestToTopic : largest) else {
             throw refused("message", "Message is too big")
@@ -96,13 +96,14 @@ struct FCMMessage: Equatable {
         }
     }
 
-    /// "such as from, or gcm, or any value prefixed by google"; `message_type` is of the same kind. `collapse_key` and others
-    /// "are also used by FCM but are allowed" (Google's page ErrorCode).
+    /// Whether Google reserves a key, "such as from, or gcm, or any value prefixed by google"; `message_type` is of the same
+    /// kind. `collapse_key` and others "are also used by FCM but are allowed" (Google's page ErrorCode).
     static func isReserved(_ key: String) -> Bool {
         key == "from" || key == "message_type" || key == "gcm" || key.hasPrefix("gcm.") || key.hasPrefix("google")
     }
 
-    /// Their length is not documented; their characters are those of base64url, with a colon.
+    /// Whether a text may be a registration token. The length is not documented; the characters are those of base64url, colon
+    /// and dot.
     private static func isRegistration(_ token: String) -> Bool {
         token.utf8.count <= 4096
             && token.utf8.allSatisfy { byte in

@@ -10,9 +10,9 @@ package struct FCMProject: Sendable {
     package var keyID: String
     /// The account's key. The simulator needs its public half; the client that pushes needs all of it.
     package var key: RS256PrivateKey
-    /// Seconds that an access token lasts (PROTOCOLS 2.1).
+    /// The seconds that an access token lasts (PROTOCOLS 2.1).
     package var tokenLifetime: Int64 = 3600
-    /// Names under which clients reach the token endpoint, besides those of loopback. Default none.
+    /// Names under which clients reach the token endpoint, besides those of the loopback addresses. Default none.
     package var otherHosts: [String] = []
 
     /// A new account with a new key. Throws `SigningError`.
@@ -49,7 +49,7 @@ package struct FCMProject: Sendable {
         return file.bytes(isPretty: true) + [UInt8(ascii: "\n")]
     }
 
-    /// How clients write the address that a simulator listens on.
+    /// The host in a URL for the address that a simulator listens on.
     static func host(_ address: String) -> String {
         if address == "0.0.0.0" || address == "::" { return "localhost" }
         return address.contains(":") ? "[\(address)]" : address

@@ -29,7 +29,8 @@ final class FCMRules: ServiceRules {
         self.project = project
         path = Array("/v1/projects/\(project.projectID)/messages:send".utf8)
         let hosts = [FCMProject.host(address), "127.0.0.1", "localhost", "[::1]"] + project.otherHosts
-        // Google's own libraries name its endpoint, whatever the key file says (google-auth, service_account).
+        // Google's own libraries name Google's endpoint as the audience, whatever the key file contains (google-auth,
+        // service_account).
         let audiences =
             hosts.map { FCMProject.tokenURL(host: $0, port: port) } + ["https://oauth2.googleapis.com/token"]
         tokens = AccessTokens(project, audiences: audiences)
@@ -64,7 +65,7 @@ final class FCMRules: ServiceRules {
         }
     }
 
-    /// Without the query.
+    /// The path without the query.
     private static func path(of slot: StreamSlot) -> ArraySlice<UInt8>? {
         slot.headers[.path]?.prefix { $0 != UInt8(ascii: "?") }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import WireFormat
 
-/// The fields of a request to send as FCM's API knows them (PROTOCOLS 2.2), read as Google's fronts read JSON: unknown names are
+/// The fields of a send request in FCM's API (PROTOCOLS 2.2), read as Google's front ends read JSON: unknown names are
 /// refused, values must be of their type, null counts as absent, and names may be written in either way, `collapse_key` and
 /// `collapseKey` (https://protobuf.dev/programming-guides/json/).
 struct MessageSchema: Sendable {
@@ -17,7 +17,7 @@ struct MessageSchema: Sendable {
         case texts
         case list(Kind)
         case object(type: String, [String: Kind])
-        /// An object of another platform.
+        /// A value that is not checked, such as an object of another platform.
         case anything
     }
 
@@ -135,7 +135,7 @@ struct MessageSchema: Sendable {
         return known
     }
 
-    /// The text of a scalar, as Google repeats it.
+    /// The text of a scalar, as Google's errors repeat it.
     private static func scalar(_ value: JSONValue) -> String {
         switch value {
         case .object, .array, .null: ""
@@ -143,7 +143,7 @@ struct MessageSchema: Sendable {
         }
     }
 
-    /// "restrictedPackageName" for `restricted_package_name`.
+    /// The name in the form `snake_case`: `restricted_package_name` for "restrictedPackageName".
     private static func snakeCase(_ name: String) -> String {
         var result = ""
         for character in name {

@@ -4,8 +4,9 @@ import UpgradeRules
 import WireFormat
 
 extension Change {
-    /// Its row in the audit trail; nil: it has none. An act has one for all that it does; beside it have one another program's request
-    /// that was taken up, and each state that a campaign came into by no order of its own.
+    /// The change's row in the audit trail; nil: it has none. An act has one row for all its effects. Other rows record
+    /// another program's request that was taken up, and each change of a campaign's state that no order to that
+    /// campaign caused.
     ///
     /// The campaign is left out: only the store knows its public id.
     package func entry(of app: AppKey) -> AuditEntry? {
@@ -19,7 +20,7 @@ extension Change {
         }
         switch kind {
         case .version(.takenUp, let row, _):
-            // A row that a person released has that act's row.
+            // If a person's release took it up, the row of that act records it.
             guard !row.isReleased else { return nil }
             return entry(
                 .versionBump, row.version, to: [row.kind == .latest ? .latest : .required: .string(row.version.text)])
@@ -52,7 +53,7 @@ extension Change {
         case .resumed(let move): return entry(.campaignResume, move)
         case .cancelled(let move): return entry(.campaignCancel, move)
         case .hurried(let move, isByBump: false): return entry(.campaignHurry, move)
-        // The bump's own row has it.
+        // The bump's own row records this.
         case .hurried(_, isByBump: true): return nil
         case .waveReleased(let number): return entry(.campaignRelease, to: [.wave: number.map { .integer($0) }])
         case .reopened(let draft, let move):

@@ -2,9 +2,9 @@
 import UpgradeRules
 import WireFormat
 
-/// Rows about devices and users taken out of the registry: enough to know them again, and no more.
+/// Rows about devices and users removed from the registry: enough to recognise them, and no more.
 extension AuditEntry {
-    /// - Parameter device: as it was.
+    /// - Parameter device: its record before the removal.
     package static func removal(of device: DeviceRecord, by actor: Signature) -> AuditEntry {
         let registration = device.registration
         return AuditEntry(

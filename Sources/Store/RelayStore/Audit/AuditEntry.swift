@@ -4,11 +4,11 @@ package import WireFormat
 
 /// One row of the audit trail.
 package struct AuditEntry: Hashable, Sendable {
-    /// In the order in which the rows were written; 0: it is not stored yet.
+    /// Ascending in the order in which rows were written; 0: not stored yet.
     package var id: Int64 = 0
     package var at: Timestamp
     package var actor: Principal
-    /// An `AuditAction`, or one that only a later release knows.
+    /// The name of an `AuditAction`, or of an action that only a later release knows.
     package var action: String
     /// nil: it is about no app, or about all.
     package var app: AppKey?
@@ -16,9 +16,9 @@ package struct AuditEntry: Hashable, Sendable {
     package var campaign: String?
     /// The thing that was changed, where app and campaign do not name it: a version, a name, a masked token or telephone.
     package var object: String?
-    /// The values that the change altered, as they were: a JSON object. nil: there was nothing.
+    /// The values that the change altered, as they were before it: a JSON object. nil: there were none.
     package var before: String?
-    /// The same values as they are now. nil: there is nothing.
+    /// The same values after the change. nil: there are none.
     package var after: String?
 
     package init(at: Timestamp, actor: Principal, action: String) {
@@ -37,7 +37,7 @@ package struct AuditEntry: Hashable, Sendable {
     }
 }
 
-/// The values of a thing, by the names that the API gives them; a nil value is none.
+/// The values of one thing under their names in the API; nil: there is no such value.
 package struct AuditValues: ExpressibleByDictionaryLiteral, Sendable {
     private var members: [JSONMember]
 
@@ -67,7 +67,7 @@ package struct AuditValues: ExpressibleByDictionaryLiteral, Sendable {
         (members + other.members).contains { self[$0.name] ?? .null != other[$0.name] ?? .null }
     }
 
-    /// Both as JSON, without the equal values; nil for a side that is not there.
+    /// Both sides as JSON, without the values that are equal; nil for a side that is nil.
     fileprivate static func difference(
         _ before: AuditValues?, _ after: AuditValues?
     ) -> (before: String?, after: String?) {

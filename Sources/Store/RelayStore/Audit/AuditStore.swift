@@ -8,7 +8,8 @@ package struct AuditFilter: Hashable, Sendable {
     package var platform: Platform?
     /// The apps that the reader may see: rows that are about no app are then left out.
     package var apps: Set<String>?
-    /// The actor's name. A user of the control socket is also found by it without the number, and by whom root acted for.
+    /// The actor's name. A user of the control socket is found with or without the number ("alice (uid 1000)",
+    /// "alice"), also where root acted for that user.
     package var actor: String?
     package var action: AuditAction?
     /// A campaign's public id.

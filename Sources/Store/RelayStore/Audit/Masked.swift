@@ -2,7 +2,7 @@
 
 /// Users and devices as the log and the audit trail name them.
 package enum Masked {
-    /// Enough for a reader who has the number to know it again, too little to call.
+    /// Enough for a reader who has the number to recognise it, too little to call it.
     package static func telephone(_ telephone: String) -> String {
         switch telephone.utf8.count {
         case ..<8: "…"
@@ -12,7 +12,7 @@ package enum Masked {
         }
     }
 
-    /// Enough to find it again, too little to push to.
+    /// Enough to find the token again, too little to push to it.
     package static func token(_ token: String) -> String {
         token.utf8.count < 16 ? "…" : "\(token.prefix(4))…\(token.suffix(4))"
     }

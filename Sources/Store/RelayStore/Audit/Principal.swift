@@ -24,11 +24,11 @@ package struct Principal: Hashable, Sendable {
     /// A token's name, a user of the control socket ("alice (uid 1000)"), a webhook's secret, a source.
     package var name: String
     package var kind: Kind
-    /// By which way, as histories name it: "api", "cli", "webhook", a release tool, a source.
+    /// The way that the change came, as histories name it: "api", "cli", "webhook", a release tool, a source.
     package var via: String
     /// Where a request came from: an IP address, or `controlSocket`; nil: it came from within the relay.
     package var address: String?
-    /// The facts that were shown and confirmed; nil: the act goes by whatever is there.
+    /// The facts that were shown and confirmed; nil: the act applies to the present facts, whatever they are.
     package var confirmed: Confirmed?
 
     package init(_ name: String, _ kind: Kind, via: String, from address: String? = nil) {

@@ -2,13 +2,13 @@
 
 /// How much of people's data a reader is shown: the one place that decides how a telephone and a push token are written.
 ///
-/// Each writer of one takes a sight, which `Caller.sight` derives from the caller.
+/// Code that writes one of them takes a `Redaction`, which `Caller.sight` derives from the caller.
 package enum Redaction: Hashable, Sendable, CaseIterable {
     /// As they are: for callers with the scope `users` or `devices`, and for an operator.
     case whole
-    /// Enough to know one again, too little to call or to push to: for every other caller that may ask.
+    /// For callers without the right to see devices: enough to recognise a device, too little to call or push to it.
     case masked
-    /// Nothing of them, only how many: for what leaves the relay unasked, and for what is kept after a user was erased.
+    /// Only their number: for data that the relay sends unasked, and data that it keeps after a user was erased.
     case counted
 
     package func telephone(_ telephone: String) -> String {

@@ -4,9 +4,9 @@ package import RelayEngine
 
 /// Plain outcomes of many devices in a row of two blobs.
 ///
-/// `outcomes` has a number for each device, ascending: how many ids lie between it and the one before, times eight,
-/// plus its `PlainOutcome`. `telephones` has the length plus one and the bytes, or 0 without a telephone. Numbers
-/// are LEB128, unsigned.
+/// `outcomes` has a number for each device, ascending: how many ids lie between it and the device before, times eight,
+/// plus its `PlainOutcome`. `telephones` has the length plus one and the bytes, or 0 without a telephone. Numbers are
+/// LEB128, unsigned.
 package struct DeliveryBatch: Sendable {
     /// A device of the batch. The telephone is a range of `telephones`; nil: it has none.
     package struct Entry: Equatable, Sendable {
@@ -15,7 +15,7 @@ package struct DeliveryBatch: Sendable {
         package var telephone: Range<Int>?
     }
 
-    /// The most devices of a batch: a question about one of them reads the whole batch.
+    /// The most devices of a batch: a lookup of one of them reads the whole batch.
     package static let limit = 1000
 
     package var first: Int64
@@ -62,7 +62,8 @@ package struct DeliveryBatch: Sendable {
         return entries
     }
 
-    /// The outcome of the push to one device, from the column `outcomes` alone; nil where the batch does not have it.
+    /// The outcome of the push to one device, from the column `outcomes` alone; nil where the batch does not contain
+    /// the device.
     package static func outcome(
         of wanted: Int64, in outcomes: [UInt8], first: Int64, last: Int64
     ) throws(StoreError) -> PlainOutcome? {
@@ -151,7 +152,7 @@ package struct DeliveryPacker {
     package var accepted: Int64 { tally[Int(PlainOutcome.accepted.rawValue)] }
     package var filtered: Int64 { Int64(count) - accepted }
 
-    /// Adds a device with a higher id than the one before.
+    /// Adds a device, whose id must be higher than that of the device before.
     ///
     /// - Parameter telephone: nil: the device has none.
     package mutating func append(_ device: Int64, _ outcome: PlainOutcome, telephone: UnsafeRawBufferPointer?) {

@@ -8,7 +8,7 @@ package struct DeliveryFilter: Hashable, Sendable {
     package var reason: String?
     /// The user whom the push was for.
     package var telephone: String?
-    /// The device's, in each app that has it.
+    /// The device's token, in each app that has it.
     package var token: String?
 
     package init(
@@ -20,7 +20,7 @@ package struct DeliveryFilter: Hashable, Sendable {
         self.token = token
     }
 
-    /// Whether the outcome of a push is a wanted one. The user and the device are not judged here.
+    /// Whether the outcome of a push passes the filter. The user and the device are not checked here.
     package func takes(_ state: DeliveryState, _ reason: String?) -> Bool {
         (self.state ?? state) == state && (self.reason ?? reason) == reason
     }
@@ -39,7 +39,7 @@ package struct DeliveryPage: Hashable, Sendable {
 }
 
 extension Ledger {
-    /// As many as there are up to `limit`, however many pages that takes.
+    /// The deliveries behind `after`, up to `limit`, read in as many pages as that takes.
     package func deliveries(
         of campaign: CampaignKey, _ filter: DeliveryFilter, after: Int64, limit: Int
     ) throws -> [Delivery] {

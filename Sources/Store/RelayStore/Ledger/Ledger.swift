@@ -37,13 +37,13 @@ package struct LedgerRow: Sendable {
 }
 
 extension LedgerRow {
-    /// The part of it that the ledger's rule judges.
+    /// The part of the row that the ledger's rule judges.
     package var outcome: LedgerRule.Outcome {
         LedgerRule.Outcome(state, attempts: attempts, reason: reason, isScheduled: nextAttemptAt != nil)
     }
 }
 
-/// A token that turned out to belong to the push service's other world.
+/// A token that turned out to belong to the push service's other environment.
 package struct EnvironmentCorrection: Hashable, Sendable {
     package var device: Int64
     package var channel: Channel
@@ -64,7 +64,7 @@ package struct LedgerCommit: Sendable {
     package var shard: ShardRange?
     /// The shard's new cursor.
     package var cursor: Int64
-    /// The shard has no device after the cursor.
+    /// Whether the shard has no device after the cursor.
     package var shardDone: Bool
     /// Ascending by device.
     package var rows: [LedgerRow]
@@ -72,7 +72,7 @@ package struct LedgerCommit: Sendable {
     package var devices: DeviceRows
     package var retirements: [TokenRetirement]
     package var corrections: [EnvironmentCorrection] = []
-    /// The changes to what its services' answers hold against the app's tokens.
+    /// The changes that its services' answers make to the app's token doubts.
     package var doubts: [TokenDoubt] = []
     /// The figures that it adds to its campaign's waves; empty where there are none.
     package var waves: [WaveTally] = []
@@ -96,7 +96,7 @@ package struct LedgerCommit: Sendable {
         LedgerRule.packs(shard?.packs, cursor: cursor, isDone: shardDone, last: rows.last?.device)
     }
 
-    /// The shard as it is when this is recorded.
+    /// The shard as it is once the commit is recorded.
     package var advanced: ShardRange? {
         shard?.advanced(to: cursor, devices: rows.count, isDone: shardDone)
     }
@@ -157,7 +157,7 @@ extension Delivery {
     /// control character into a telephone.
     package static let erased = "\u{0}erased"
 
-    /// As it is listed.
+    /// The delivery as it is listed: without the mark of an erased telephone.
     package var shown: Delivery {
         guard TelephoneRule.matches(telephone, Self.erased) else { return self }
         var delivery = self
@@ -170,12 +170,13 @@ package protocol Ledger: Sendable {
     /// Reads up to `limit` devices of a shard behind `after` into `rows` (emptied first), in ascending id, removed ones
     /// left out, dead ones included. An empty result means that the shard has no more.
     ///
-    /// - Parameter channel: the shard's. A device whose environment has changed since the audience was cut
-    ///   into shards has the new one in its row. It is of this shard all the same, and recorded as a retry of
-    ///   the other environment.
+    /// - Parameter channel: the shard's. A device whose environment has changed since the audience was cut into shards
+    ///   has the new one in its row. It still belongs to this shard, and is recorded as a retry of the other
+    ///   environment.
     /// - Parameters:
     ///   - slice: only devices of one wave; nil: all.
-    ///   - campaign: leaves out the devices that have a row of their own in this ledger, which are its canary's.
+    ///   - campaign: leaves out the devices that have a row of their own in this campaign's ledger: those of its
+    ///     canary. nil: leaves out none.
     func readDevices(
         _ app: AppKey, channel: Channel, after: Int64, through last: Int64, limit: Int,
         of slice: WaveSlice?, without campaign: CampaignKey?, into rows: inout DeviceRows
@@ -191,9 +192,9 @@ package protocol Ledger: Sendable {
         into rows: inout DeviceRows
     ) throws
 
-    /// Makes due the retries that a clock deferred while it was ahead: those recorded at a moment that is still to come,
-    /// and those without a schedule that were only deferred while the campaign stood still. The pause after a wave that
-    /// ended at such a moment begins now. For a campaign that begins, or goes on.
+    /// Makes due the retries that a clock deferred while it was ahead: retries recorded at a moment that is still to
+    /// come, and retries without a schedule, which were due at once when they were recorded. The pause after a wave
+    /// that ended at a moment still to come begins now. Called when a campaign begins, or goes on.
     func bringForward(_ campaign: CampaignKey, at now: Timestamp) throws
 
     /// When the campaign's next retry by `channel` is due; nil when none is scheduled.
@@ -204,8 +205,8 @@ package protocol Ledger: Sendable {
     /// cancelled or superseded are written as they are: they were sent. Only `.retrying` becomes `.cancelled` there
     /// (after an expiry `.expired`), for nothing will try it again.
     ///
-    /// The commit after the lease's last is recorded once. If a call threw, it may have been recorded all the same: the
-    /// call with the same batches then records them or finds them recorded.
+    /// The commit with the next number of the lease is recorded once. If a call threw, the commit may have been
+    /// recorded all the same: a call with the same batches then records them or finds them recorded.
     ///
     /// - Returns: false where the lease is over, or the number is not the next. Then only the facts about tokens are
     ///   written, which hold whichever relay owns the campaign.
@@ -216,8 +217,8 @@ package protocol Ledger: Sendable {
     /// The last answers of an app's push service against tokens, each kind once.
     func tokenDoubts(of app: AppKey, channel: Channel) throws -> [TokenDoubt]
 
-    /// The devices of a batch that have gone from the registry and have no older outcome to replace: theirs cannot be
-    /// written. Asked for only after a conflict.
+    /// The devices of a batch that have gone from the registry and have no older outcome to replace: their outcomes
+    /// cannot be written. Asked for only after a conflict.
     func goneDevices(of batch: LedgerCommit) throws -> Set<Int64>
 
     /// Ascending by device id, from `after` (exclusive). Looks through a bounded part of the list: a page may hold less
@@ -226,9 +227,10 @@ package protocol Ledger: Sendable {
         of campaign: CampaignKey, _ filter: DeliveryFilter, after: Int64, limit: Int
     ) throws -> DeliveryPage
 
-    /// The deliveries to one user (by the telephone that was pushed to) or one device in every campaign, newest campaign
-    /// first, including those still pending or cancelled before their turn. Within a campaign ascending by device, from
-    /// `after` (exclusive; nil: from the newest campaign on). Campaigns that began since do not move the items behind
-    /// `after`. Empty where `after` names an unknown campaign, or the filter neither user nor device.
+    /// The deliveries to one user (by the telephone that was pushed to) or one device in every campaign, newest
+    /// campaign first, including those still pending or cancelled before their turn. Within a campaign ascending by
+    /// device, from `after` (exclusive; nil: from the newest campaign on). Campaigns that began since do not move the
+    /// items behind `after`. Empty where `after` names an unknown campaign, or the filter names neither user nor
+    /// device.
     func deliveries(_ filter: DeliveryFilter, after: DeliveryPosition?, limit: Int) throws -> [Delivery]
 }

@@ -8,7 +8,7 @@ package enum FleetRequest: Hashable, Sendable {
     /// The app's store is asked at once.
     case ask(AppKey)
 
-    /// The words begin with no table's name.
+    /// The request as a notification's payload. The leading "!" distinguishes it from a table's name.
     package var text: String {
         switch self {
         case .probe(let app): "!probe \(app.platform.rawValue) \(app.app)"
@@ -28,7 +28,7 @@ package enum FleetRequest: Hashable, Sendable {
     }
 }
 
-/// News from the other relays: hints, of which some may be lost. Each relay looks for itself, too.
+/// News from the other relays. Hints may be lost, so each relay also looks at the store itself.
 package struct FleetHints: Hashable, Sendable {
     /// The tables in which something has changed.
     package var tables: Set<String> = []
@@ -54,7 +54,7 @@ package struct FleetHints: Hashable, Sendable {
         isEverything = isEverything || other.isEverything
     }
 
-    /// - Parameter payload: the schema's name, and the news about it.
+    /// - Parameter payload: the schema's name, a space, and the name of a table or a request.
     package mutating func add(_ payload: String, ofSchema schema: String) {
         guard payload.hasPrefix(schema + " ") else { return }
         let told = payload.dropFirst(schema.count + 1)

@@ -13,26 +13,27 @@ package final class Membership: Sendable {
         var trustedUntil: MonotonicTime?
         var leads = false
         var ahead = Duration.zero
-        /// Since joining a fleet: the clock by which the trust is measured.
+        /// The clock by which the trust is measured; valid since the relay joined a fleet.
         var clock: @Sendable () -> MonotonicTime = { MonotonicTime(nanoseconds: 0) }
     }
 
-    /// How far the clocks' difference may move from the known one before it counts as another difference.
+    /// How far the difference of the clocks may move from the known one before it counts as changed.
     private static let jitter = Duration.milliseconds(500)
 
     private let state = Mutex(State())
-    /// The marks seen of the store: while it has gone back, no relay may do anything.
+    /// The highest mark seen of the store. While the store has gone back in time, this relay may do nothing.
     package let memory = StoreMemory()
 
     package init() {}
 
-    /// The owner's number for what this relay claims; 0 of a relay that is alone.
+    /// The owner's number of what this relay claims; 0: the relay is alone, or has no place.
     package var node: Int64 { state.withLock { $0.node?.node ?? 0 } }
 
-    /// Its place; nil: it has none, or is alone.
+    /// The relay's place; nil: it has none, or is alone.
     package var lease: NodeLease? { state.withLock { $0.node } }
 
-    /// The place that each of its transactions has to hold: one that no relay has, where it has none; nil: it is alone.
+    /// The place that each of the relay's transactions must hold; while it has none, a place that no relay has. nil: it
+    /// is alone.
     package var held: NodeLease? {
         state.withLock { $0.isAlone ? nil : $0.node ?? NodeLease(node: 0, incarnation: 0) }
     }
@@ -42,7 +43,7 @@ package final class Membership: Sendable {
     /// Changes each time that the relay could not be sure of what it owns; nil: it may send nothing.
     package var term: Int64? {
         guard !memory.hasFallen else { return nil }
-        // Two numbers in one: relays join anew some thousand times in their lives, and a store falls hardly ever.
+        // Two numbers in one: a relay joins anew some thousand times in its life, and a store hardly ever goes back.
         let epoch = memory.epoch << 40
         return state.withLock { state in
             if state.isAlone { return epoch }
@@ -54,14 +55,15 @@ package final class Membership: Sendable {
     /// Whether a relay that is alone with its store may send; nil: there are others, and `term` decides.
     package var mayAlone: Bool? { state.withLock { $0.isAlone } ? !memory.hasFallen : nil }
 
-    /// How long `term` stays as it is without a further heartbeat, zero where it is nil; nil: for good.
+    /// How long `term` stays valid without a further heartbeat; zero or less where the trust has ended. nil: for good,
+    /// since the relay is alone.
     package var untilDoubt: Duration? {
         state.withLock { state in
             state.isAlone ? nil : state.trustedUntil.map { $0 - state.clock() } ?? .zero
         }
     }
 
-    /// Whether it has the duties that one relay does for all.
+    /// Whether this relay has the duties that one relay carries out for the whole fleet.
     package var leads: Bool { term != nil && state.withLock { $0.isAlone || $0.leads } }
 
     /// How far the database's clock is ahead of this machine's; below zero: behind.
@@ -85,7 +87,7 @@ package final class Membership: Sendable {
 
     package func note(leads: Bool) { state.withLock { $0.leads = leads } }
 
-    /// - Returns: whether the difference has changed from the known one.
+    /// - Returns: whether the difference has changed from the known one by more than the jitter.
     @discardableResult
     package func note(ahead: Duration) -> Bool {
         state.withLock { state in

@@ -5,7 +5,7 @@ import WireFormat
 /// The place of one relay among those that work on a store.
 package struct NodeLease: Hashable, Sendable {
     package var node: Int64
-    /// One more each time that the relay takes its place.
+    /// Rises by one each time that the relay takes its place.
     package var incarnation: Int64
 
     package init(node: Int64, incarnation: Int64) {
@@ -15,7 +15,7 @@ package struct NodeLease: Hashable, Sendable {
 
 /// A relay's description of itself.
 package struct NodeDescription: Hashable, Sendable {
-    /// Unique among all relays: a second one of the same name can only follow the first.
+    /// Unique among all relays: a second one of the same name can join only after the first has gone.
     package var name: String
     /// As `--version` prints it.
     package var release: String
@@ -37,11 +37,11 @@ package struct NodeDescription: Hashable, Sendable {
 package struct NodeRecord: Hashable, Sendable {
     package enum State: String, Hashable, Sendable, CaseIterable {
         case alive
-        /// Its last heartbeat is older than its lease: it is fenced in a moment.
+        /// Its last heartbeat is older than its lease: it will be fenced soon.
         case lapsed
         /// It was given up: other relays have its work now.
         case fenced
-        /// It was stopped in order.
+        /// It was shut down cleanly.
         case stopped
     }
 
@@ -55,7 +55,7 @@ package struct NodeRecord: Hashable, Sendable {
     package var joinedAt: Timestamp
     /// When its last heartbeat runs out, by the store's clock.
     package var aliveUntil: Timestamp
-    /// Whether it has the duties that one relay does for all.
+    /// Whether it has the duties that one relay carries out for the whole fleet.
     package var leads: Bool
     /// The public ids of the campaigns that it sends, oldest first.
     package var campaigns: [String]
@@ -73,8 +73,8 @@ package struct NodeRecord: Hashable, Sendable {
 }
 
 extension NodeRecord {
-    /// The relays that fell silent and whose place no other one has taken since, in words; nil: none is missing. One that was stopped in
-    /// order is not missed.
+    /// The relays that fell silent and were not replaced by a relay that joined later, in words; nil: none is missing.
+    /// A relay that was shut down cleanly is not missing.
     package static func loss(among nodes: [NodeRecord]) -> String? {
         let alive = nodes.filter { $0.state == .alive }
         let lost = nodes.filter { node in
@@ -100,22 +100,23 @@ package struct UnclaimedCampaign: Hashable, Sendable {
 package struct FleetLook: Hashable, Sendable {
     /// The relays whose lease has run out, with their names.
     package var lapsed: [NodeLease: String] = [:]
-    /// The relay that has the duties that one does for all.
+    /// The relay that has the duties that one relay carries out for the whole fleet; nil: none has.
     package var leader: Int64?
     /// The number of different configurations among the relays that have their place.
     package var configurations = 1
-    /// A newer release has changed the store since it was opened, and this relay must not work on it any more.
+    /// Whether a newer release has changed the store since it was opened: this relay must not work on it any more.
     package var isOutdated = false
 
     package init() {}
 }
 
-/// The relays that work on a store at a time, and the work of each. Leases count by the store's clock.
+/// The relays that work on a store at the same time, and the work of each. Leases are measured by the store's clock.
 package protocol NodeStore: Sendable {
     /// This relay's rights; always the same object.
     var membership: Membership { get }
 
-    /// Takes the place of that name. An older incarnation of it writes nothing any more, and its work is free from now on.
+    /// Takes the place of that name. From then on, an older incarnation of that relay can write nothing, and its work
+    /// is free.
     ///
     /// - Parameters:
     ///   - lease: how long it holds without a heartbeat.
@@ -125,7 +126,7 @@ package protocol NodeStore: Sendable {
     func join(_ description: NodeDescription, for lease: Duration, ended: String?) throws -> (NodeLease, at: Timestamp)
 
     /// - Parameters:
-    ///   - configuration: as in `NodeDescription`: it may have been read anew.
+    ///   - configuration: as in `NodeDescription`; it may have been reloaded.
     ///   - clockAhead: how far the store's clock was ahead of this machine's.
     ///   - figures: the figures of the campaigns that it sends, for the other relays.
     /// - Returns: the time by the store's clock; nil where it was fenced.
@@ -138,13 +139,13 @@ package protocol NodeStore: Sendable {
 
     func lookAtFleet() throws -> FleetLook
 
-    /// Gives up a relay whose lease has run out: from then on it writes nothing, and its work is free. A write that it
-    /// has just begun is waited for, for a second; then its sessions are ended.
+    /// Gives up a relay whose lease has run out: from then on it writes nothing, and its work is free. A transaction
+    /// that it has open gets a second to end; then its sessions are closed.
     ///
     /// - Returns: false where its lease was prolonged, or another relay gave it up first.
     func fence(_ node: NodeLease) throws -> Bool
 
-    /// Takes over the duties that one relay does for all; false where another one has them.
+    /// Takes over the duties that one relay carries out for the whole fleet; false where another relay has them.
     func lead(_ node: NodeLease) throws -> Bool
 
     /// Gives back all of the relay's work.
@@ -162,7 +163,7 @@ package protocol NodeStore: Sendable {
     /// The quota pauses of a project by service, as its sending relay knows them, for the relay that sends next.
     func quotaPauses(of project: String) throws -> [String: ProjectQuota.KnownPause]
 
-    /// Replaces the pauses known before. Does nothing where another relay sends for the project.
+    /// Replaces the stored pauses. Does nothing where another relay sends for the project.
     func keepQuotaPauses(of project: String, _ pauses: [String: ProjectQuota.KnownPause]) throws
 
     /// Blocks until there is news of a change, until `deadline` at most. Returns at once where news may have been missed.

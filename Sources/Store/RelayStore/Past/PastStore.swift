@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Checks that the store is as far as this relay saw it, which is in `Membership.memory`.
+/// Checks that the store has not fallen behind what this relay saw of it, which `Membership.memory` keeps.
 ///
 /// Each transaction that writes checks this at its beginning by itself, and so does each new session with a server.
 package protocol PastStore: NodeStore {
-    /// How far the store is. Reads it once.
+    /// The store's present mark, read anew at each call.
     func mark() throws -> StoreMark
 
-    /// Checks that the store holds what was seen of it, and notes how far it is. A fall ends here where the store is the
-    /// right one again, or where a person has accepted it at another relay.
+    /// Checks that the store holds what was seen of it, and notes its present mark. A fall ends here where the store is
+    /// the right one again, or where a person has accepted it at another relay.
     ///
     /// - Throws: `StoreError`, `.wentBack`.
     @discardableResult
     func lookBack() throws -> StoreMark
 
-    /// Accepts the store as it is. It gets another identity, so that a return of the one that it fell behind is noticed, too.
+    /// Accepts the store as it is. It gets a new identity, so that a later return of the newer store, which it fell
+    /// behind, is noticed, too.
     ///
-    /// - Throws: `StoreError`, `.refused`, where the store has not fallen, or is not as was shown.
+    /// - Throws: `StoreError`, `.refused`, where the store has not fallen, or is not as it was shown.
     func accept(_ word: StoreWord, by signature: Signature) throws -> StoreMark
 }
 
 extension PastStore {
-    /// Whether the store went back, by a look of its own: nothing else may have looked since. nil: it holds what was seen of it.
+    /// The store's rollback, by a check made now, since no other call may have checked lately. nil: the store holds
+    /// what was seen of it.
     package func fallNow() throws -> StoreRollback? {
         do {
             try lookBack()

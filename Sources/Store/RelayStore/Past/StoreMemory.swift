@@ -22,7 +22,7 @@ package final class StoreMemory: Sendable {
     /// Whether the store went back, and is neither the right one again nor accepted by a person.
     package var hasFallen: Bool { isFallen.load(ordering: .acquiring) }
 
-    /// One more with each fall that is over: work that was begun before it does not go on.
+    /// Rises by one when a fall is over: work that was begun before then does not go on.
     package var epoch: Int64 { liftings.load(ordering: .acquiring) }
 
     /// The knowledge with which a look at the store begins.
@@ -43,10 +43,10 @@ package final class StoreMemory: Sendable {
     /// - Parameter act: is given each fall as it is found; must not wait.
     package func onFall(_ act: @escaping @Sendable (StoreRollback) -> Void) { state.withLock { $0.fell = act } }
 
-    /// Notes that the store holds this. A lower mark than what was seen changes nothing, nor does any while the
-    /// store has fallen.
+    /// Notes that the store holds this mark. A mark below the one that was seen changes nothing, nor does any mark
+    /// while the store has fallen.
     ///
-    /// - Parameter mark: of a committed transaction; its `recorded` may be 0 where that was not asked for.
+    /// - Parameter mark: of a committed transaction; its `recorded` may be 0 where that was not read.
     package func note(_ mark: StoreMark) {
         state.withLock { state in
             guard state.fall == nil else { return }
@@ -59,7 +59,7 @@ package final class StoreMemory: Sendable {
         }
     }
 
-    /// Notes that outcomes were recorded at least so often. A sender knows this of its own outcomes.
+    /// Notes that outcomes were recorded at least this many times. A sender knows this from its own commits.
     package func noteRecorded(_ count: Int64) {
         state.withLock { state in
             guard state.fall == nil, let seen = state.seen else { return }
@@ -70,7 +70,7 @@ package final class StoreMemory: Sendable {
     /// Notes that the store does not hold what was seen.
     ///
     /// - Parameter found: what it holds; nil: not looked at.
-    /// - Returns: what to throw.
+    /// - Returns: the error to throw.
     @discardableResult
     package func fell(to found: StoreMark?) -> StoreError {
         let (fall, act) = state.withLock { state -> (StoreRollback, (@Sendable (StoreRollback) -> Void)?) in
@@ -88,8 +88,8 @@ package final class StoreMemory: Sendable {
 
     /// Notes that the store is the right one again, or that a person has accepted it.
     ///
-    /// - Parameter known: the knowledge with which the look began that found the store right: a fall that was found since then is not
-    ///   over. nil: a person has accepted the store.
+    /// - Parameter known: the value of `known` from before the check that found the store right: a fall that was found
+    ///   after it is not over. nil: a person has accepted the store.
     /// - Returns: whether it had fallen.
     @discardableResult
     package func rises(to mark: StoreMark, since known: Known? = nil) -> Bool {

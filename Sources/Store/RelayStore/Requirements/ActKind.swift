@@ -2,8 +2,8 @@
 import RelayEngine
 package import UpgradeRules
 
-/// An act of a person that is shown before it is done. Its facts travel with it from every face: the API takes them
-/// where they are sent, the page and the commands always send them.
+/// A person's act whose facts are shown before it is carried out. The facts that were shown are sent with it: API
+/// clients may send them, the page and the commands always do.
 package enum ActKind: String, Hashable, Sendable, CaseIterable {
     // Versions.
     case raise, release, withdraw, unblock
@@ -29,7 +29,7 @@ package enum ActKind: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The act's name in paths and commands, of an act on a campaign: "release".
+    /// The act's name in paths and commands. The release of a campaign is "release", too.
     package var verb: String { self == .releaseCampaign ? "release" : rawValue }
 }
 

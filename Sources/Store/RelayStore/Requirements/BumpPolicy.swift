@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 package import UpgradeRules
 
-/// The configuration's values where a bump has none, and the limits of a machine's bump.
+/// The configuration's values for what a bump leaves out, and the limits of a machine's bump.
 package struct BumpPolicy {
     /// Whether the bump comes from a program, a source or a webhook: no person can be asked whether it is meant.
     package var isMachine = false
-    /// Which rise of the latest version forces (SEEDS S4).
+    /// Which rises of the latest version force an upgrade (SEEDS S4).
     package var force = ForcePolicy.manual
     /// The telephones that a machine's required version is for first, where its bump names none; nil: it is for everybody.
     package var canary: [String]?
     /// Whether the configuration has an address. Where it has none, the last address that a bump gave stays.
     package var hasDownloadURL = true
-    /// Refuses a row that no push can carry, before anything is stored (DESIGN, rule 4); nil: the app has no push service. A run of the
-    /// machine asks it once about each row that its bump is about.
+    /// Refuses a row that no push can carry, before anything is stored (DESIGN, rule 4); nil: the app has no push
+    /// service. The machine calls it once for each row of a bump.
     package var check: ((Requirement) throws(RequirementRefusal) -> Void)?
 
     package init() {}
 
-    /// The bump that counts.
+    /// The bump with the configuration's values for what it leaves out.
     ///
     /// A machine may not ask for a version that a person has taken back, and makes no canary wider: while the newest
-    /// requirement is for named users alone, its own begins with them, too.
+    /// requirement is for named users alone, the machine's begins with these users, too.
     func completed(_ asked: VersionBump, _ requirements: Requirements) throws(RequirementRefusal) -> VersionBump {
         let takenUp = requirements.takenUp
         var bump = asked
@@ -37,7 +37,7 @@ package struct BumpPolicy {
             bump.required = force.required(
                 latest: latest, previousLatest: takenUp.latest?.version,
                 previousRequired: takenUp.required?.version)
-            // A store goes on offering a version that a person has taken back.
+            // A store goes on offering a version that a person has taken back: this does not require it again.
             if let required = bump.required, requirements.isOver(required) { bump.required = nil }
         }
         if isMachine, rises(bump.required), bump.telephones == nil {

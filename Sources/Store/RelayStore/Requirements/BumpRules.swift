@@ -2,9 +2,9 @@
 package import UpgradeRules
 package import WireFormat
 
-/// The rules for a bump's contents, by whichever door it comes: API, webhook, command, page, watched source, another
-/// program's row, and the configuration's values where a bump has none. No other place judges this; the meaning of a
-/// version beside others is `RequirementMachine`'s.
+/// The rules for a bump's contents, whichever way it comes: API, webhook, command, page, watched source, another
+/// program's row, and the configuration's values where a bump has none. No other code checks this; how a version
+/// compares with others is for `RequirementMachine` to judge.
 package struct BumpRules: Hashable, Sendable {
     /// One thing that a bump may be refused for.
     package enum Rule: String, CaseIterable, Sendable {
@@ -33,8 +33,8 @@ package struct BumpRules: Hashable, Sendable {
 
     /// nil: not known, for a caller that judges texts alone.
     package var platform: Platform?
-    /// The schemes that the app's download URLs may have beside https; nil: not known, then any that is not
-    /// refused everywhere.
+    /// The schemes that the app's download URLs may have beside https. nil: not known; then any scheme passes that is
+    /// not refused everywhere.
     package var schemes: [String]?
 
     package init(platform: Platform? = nil, schemes: [String]? = nil) {
@@ -71,7 +71,7 @@ package struct BumpRules: Hashable, Sendable {
         guard let message else { return faults }
         if let fault = Self.messageFault(message.text) { faults.append(FieldFault("message", fault)) }
         for translation in message.translations {
-            // Reported for the default already.
+            // Already reported for the default text.
             guard !translation.text.utf8.elementsEqual(message.text.utf8) else { continue }
             guard let fault = Self.messageFault(translation.text) else { continue }
             faults.append(FieldFault("message.\(translation.language)", fault))
@@ -141,14 +141,15 @@ package struct BumpRules: Hashable, Sendable {
 
 /// Another program's rows that break the rules.
 extension BumpRules {
-    /// The beginning of the reason of a row that waits for this alone. Once put right, it is looked at again.
+    /// The beginning of the reason of a row that waits only because it breaks the rules. Such a row is checked again at
+    /// each look.
     static let brokenReason = "another program's row breaks the rules: "
     /// The beginning of the reason of a row with a text that is not used.
     static let asideReason = "a text of another program is not said: "
 
     /// Why a row waits for a person; nil where it need not.
     func reason(against row: Requirement) -> String? {
-        // In the form that is kept while it waits: so the reason is the same at the next look.
+        // Checks the form that is kept while the row waits, so that the reason is the same at the next look.
         let faults = faults(in: shortened(row))
         guard let first = faults.first else { return nil }
         let others = faults.count > 1 ? "; and \(faults.count - 1) more" : ""
@@ -156,7 +157,8 @@ extension BumpRules {
             + "\"upgrade-relay version set\""
     }
 
-    /// The row as it is kept while it waits: cut so that megabytes are not read at each look, and still too long.
+    /// The row as it is kept while it waits: cut so that megabytes are not read at each look, but still longer than the
+    /// rules allow.
     func shortened(_ row: Requirement) -> Requirement {
         func cut(_ text: String, _ limit: Int) -> String {
             let scalars = text.unicodeScalars
@@ -174,9 +176,9 @@ extension BumpRules {
     }
 
     /// The row with only the texts that may be shown. If another program has broken a text of a row that is taken up,
-    /// the configuration's stands in its place.
+    /// the configuration's text is used in its place.
     ///
-    /// - Parameter address: the address in the place of one that breaks the rules; nil: the configuration's.
+    /// - Parameter address: replaces an address that breaks the rules; nil: the configuration's does.
     package func spoken(_ row: Requirement, address: String? = nil) -> Requirement {
         var row = row
         if !textFaults(row.downloadURL, nil).isEmpty {

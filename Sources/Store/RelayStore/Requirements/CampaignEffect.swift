@@ -3,28 +3,29 @@ package import RelayEngine
 package import UpgradeRules
 import WireFormat
 
-/// One effect of a person's act on a campaign, as the question before the act says it: what is sent, to how many, and what stays. Pure.
+/// One effect of a person's act on a campaign, for the question before the act: what is sent, to how many devices, and
+/// what stays. Pure.
 package enum CampaignEffect: Hashable, Sendable {
     /// Nothing more is sent until a person resumes it; pushes on their way arrive.
     case stops
-    /// So many devices that are left are sent to.
+    /// The devices that are left are sent to.
     case goesOn(devices: Int64)
     /// A wave begins: its number, from 1, the number of waves, and the share of the users that it completes.
     case beginsWave(Int64, of: Int64, to: Rollout.Step)
-    /// The requirement comes into force without what it waits for.
+    /// The requirement comes into force at once, whatever it waits for.
     case comesIntoForce(UpgradeTarget)
     case goesTo(Rollout.Step)
-    /// So many devices that were rejected, cancelled or expired are sent to again.
+    /// The devices that were rejected, cancelled or expired are sent to again.
     case triesAgain(devices: Int64)
-    /// So many devices are not sent to; nil: they have not been counted.
+    /// The devices that are left are not sent to; nil: they have not been counted.
     case leavesOut(devices: Int64?)
     /// The requirement is withdrawn with the campaign.
     case takesBack(UpgradeTarget)
     /// The requirement stays in force for everybody.
     case stays(UpgradeTarget)
 
-    /// A sentence in English with a place, "%", for each of its values. A face that speaks another language, or has other names for
-    /// the values, puts its own there.
+    /// An English sentence with a placeholder, "%", for each of its values. A user interface in another language, or
+    /// with other names for the values, uses its own.
     package struct Sentence: Sendable {
         package enum Value: Hashable, Sendable {
             case text(String)
@@ -87,7 +88,7 @@ package enum CampaignEffect: Hashable, Sendable {
         }
     }
 
-    /// The sentence in English, as the API and the commands say it.
+    /// The sentence in English, as the API and the commands show it.
     package var words: String {
         let sentence = sentence
         return TextPattern.filled(sentence.pattern.description, sentence.values.map(\.words))
@@ -110,7 +111,7 @@ extension CampaignRecord {
         }
     }
 
-    /// The effects of an act on it, in the order in which a question says them; empty for an act on something else.
+    /// The effects of an act on it, in the order in which a question lists them; empty for an act on something else.
     ///
     /// - Parameter counts: those that are shown beside the effects; nil: the recorded ones.
     package func effects(of act: ActKind, counts shown: CampaignCounts? = nil) -> [CampaignEffect] {

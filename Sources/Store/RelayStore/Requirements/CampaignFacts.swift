@@ -3,7 +3,7 @@ package import RelayEngine
 
 /// The decisions about a campaign itself. Its requirement's state is another fact, kept apart: neither can undo the other.
 package struct CampaignFacts: Hashable, Sendable {
-    /// How it came to its own end.
+    /// The campaign's own end, as opposed to its requirement's.
     package enum End: String, Sendable, Hashable {
         case completed, cancelled
     }
@@ -19,10 +19,10 @@ package struct CampaignFacts: Hashable, Sendable {
     /// Why the relay stopped it.
     package var cause: SuspensionCause?
     package var causeText: String?
-    /// A person resumed it after nearly all of its tokens were called dead, and so accepts that they are.
+    /// Whether a person resumed it after nearly all of its tokens were called dead, and so accepted that they are.
     package var acceptsDeadTokens = false
     package var end: End?
-    /// The state that is shown since the last change, and its reason.
+    /// The state that is shown, as of the last change, and its reason.
     package var state: CampaignState
     package var reason: String?
     package var createdAt: Timestamp
@@ -36,9 +36,9 @@ package struct CampaignFacts: Hashable, Sendable {
     package var timeLeft: Duration?
     /// From the beginning of a stage until nothing is sent any more.
     package var timeToLive: Duration
-    /// Its deliveries were, or are being, pruned: it stays as it is.
+    /// Whether its deliveries were, or are being, pruned: then its state no longer changes.
     package var isPruned = false
-    /// The requirement's, or the configuration's where that has none.
+    /// The requirement's, or the configuration's where the requirement has none.
     package var downloadURL: String
 
     package init(
@@ -54,7 +54,7 @@ package struct CampaignFacts: Hashable, Sendable {
         self.downloadURL = downloadURL
     }
 
-    /// Its state by all the facts: the first that holds.
+    /// Its state, by the first fact that holds, and the reason.
     package func shown(_ row: Requirement, in requirements: Requirements) -> (state: CampaignState, reason: String?) {
         switch end {
         case .completed: return (.completed, nil)

@@ -3,13 +3,15 @@ package import RelayEngine
 package import UpgradeRules
 import WireFormat
 
-/// One thing that was altered about an app's versions and campaigns: the one source of what the log, the audit trail and receivers of
-/// events say of it. They are views of a change: `line`, `entry`, `notices`. `RequirementMachine` yields the changes of a decision.
+/// One change of an app's versions or campaigns: the only source for the log, the audit trail and the receivers of
+/// events, which are given views of it: `line`, `entry`, `notices`. `RequirementMachine` yields the changes of a
+/// decision.
 package struct Change: Hashable, Sendable {
     package var kind: Kind
     /// The actor that caused it: a person or a machine, another program by its name, a store, the relay.
     package var by: Signature
-    /// The requirement that it is about, whose campaign it is about, too; nil: none. Below 0 where it is not stored yet.
+    /// The requirement that the change, or the changed campaign, is about; nil: none. Below 0 where it is not stored
+    /// yet.
     package var requirement: Int64?
     /// The campaign of a version, which its line in the log names; nil: it has none.
     package var campaign: CampaignRecord?
@@ -21,8 +23,9 @@ package struct Change: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         // MARK: Versions
 
-        /// A step of a version, the row after it, and the version beside it: the required one; where a requirement comes into force, goes
-        /// out of it or is widened, the one in force; for a `latest`, the latest; for a block, none.
+        /// A step of a version, the row after it, and one of the app's versions before and after it: the required one;
+        /// the one in force, where a requirement comes into force, goes out of force or is widened; the latest, for a
+        /// `latest`; nil, for a block.
         case version(VersionStep, Requirement, Move<Version?>)
 
         // MARK: Acts on versions, each as a whole: its effects are changes of their own
@@ -40,13 +43,13 @@ package struct Change: Hashable, Sendable {
 
         /// - Parameter isInForce: whether its requirement is in force for everybody already.
         case created(CampaignFacts, isInForce: Bool)
-        /// Another state, by whatever but an order to this campaign.
+        /// The campaign changed its state for any reason other than an operator's order to it.
         case moved(Move<CampaignFacts>)
         // The orders of a person.
         case paused(Move<CampaignFacts>)
         case resumed(Move<CampaignFacts>)
         case cancelled(Move<CampaignFacts>)
-        /// - Parameter isByBump: whether a bump ordered it, and no person beside one.
+        /// - Parameter isByBump: whether a bump ordered it, rather than a person's order to the campaign.
         case hurried(Move<CampaignFacts>, isByBump: Bool)
         /// A wave is allowed to begin: its number, from 1.
         case waveReleased(Int64?)
@@ -73,7 +76,7 @@ package struct Change: Hashable, Sendable {
         case outOfForce
         /// It is in force for more users than before.
         case widened
-        /// Its address, its message, its canary, its moment, its version code or its systems have changed.
+        /// Its address, its message, its moment or its oldest system has changed.
         case reworded
         case withdrawn
     }
@@ -101,7 +104,6 @@ package struct Change: Hashable, Sendable {
 // MARK: The log
 
 extension Change {
-    /// A line of the log.
     package struct Line: Sendable {
         package var message: StaticString
         /// Whether users who must have a version cannot get it any more.
@@ -109,7 +111,7 @@ extension Change {
         package var fields: [(name: String, value: String)]
     }
 
-    /// Its line in the log; nil: it has none. Acts and campaigns have theirs from the API and the sender.
+    /// Its line in the log; nil: it has none. Acts and campaigns are logged by the API and the sender.
     package func line(of app: AppKey) -> Line? {
         switch kind {
         case .version(let step, let row, let move):
@@ -156,7 +158,8 @@ extension Change {
 // MARK: Receivers
 
 extension Change {
-    /// The events that receivers are notified of for it. A requirement's are its campaign's: they are not sent where it has none.
+    /// The events that the change causes for receivers. A requirement's events belong to its campaign: without one they
+    /// are not sent.
     package var notices: [EventType] {
         switch kind {
         case .version(let step, let row, _):
@@ -166,9 +169,10 @@ extension Change {
             case .raised, .takenUp, .announced, .inForce, .outOfForce, .widened: row.isForEverybody ? [.inForce] : []
             }
         case .created(let campaign, let isInForce):
-            // A campaign that is superseded in the same decision has begun before.
+            // A campaign that ends in the decision that creates it is first reported as waiting.
             (campaign.state.isFinal ? [.waiting] : []) + [EventType(campaign.state)]
-                // The one above it was withdrawn, or the app has had no push service until now: this is the first event of its force.
+                // The requirement above it was withdrawn, or the app had no push service until now: no earlier event
+                // reported it as in force.
                 + (isInForce ? [.inForce] : [])
         case .moved(let move), .paused(let move), .resumed(let move), .cancelled(let move),
             .hurried(let move, isByBump: false):
@@ -181,8 +185,8 @@ extension Change {
         }
     }
 
-    /// The events of changes in the order in which receivers get them, each with its requirement: the campaigns' states, then all others.
-    /// A force comes last, and once for each requirement.
+    /// The events of changes in the order in which receivers get them, each with its requirement: the campaigns'
+    /// states, then all others. `inForce` comes last, and once for each requirement.
     package static func noted(_ changes: [Change]) -> [(type: EventType, requirement: Int64)] {
         var (states, others, forces): ([(type: EventType, requirement: Int64)], [(EventType, Int64)], Set<Int64>) = (
             [], [], []

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package import UpgradeRules
 
-/// A doubt about a bump that may be meant all the same: a caller that means it names the doubt.
+/// A doubt about a bump that may be intended all the same: a caller that intends it confirms the doubt by name.
 package struct Doubt: Hashable, Sendable {
     /// The raw values are the API's words.
     package enum Reason: String, Hashable, Sendable, CaseIterable {
         /// A rise to a version that no evidence supports.
         case implausibleRise = "implausible-rise"
-        /// A block above which no version is known that is not blocked itself.
+        /// A block of a version above which no unblocked version is known.
         case nothingAbove = "nothing-above"
     }
 
@@ -24,10 +24,10 @@ package struct Doubt: Hashable, Sendable {
 /// The doubts about a bump that a person has confirmed.
 package enum ConfirmedDoubts: Hashable, Sendable {
     case nothing
-    /// `true`: confirms the rise where a bump raises a version, and the way out where it only blocks. Never both, and
-    /// nothing else that turns up.
+    /// `true`: confirms an implausible rise where the bump raises a version, and a missing way out where it only
+    /// blocks; never both, and no other doubt.
     case usual
-    /// These, as they were shown.
+    /// The doubts that the person was shown.
     case named(Set<Doubt>)
     /// A dry run: its result is that of the bump itself, once confirmed.
     case dryRun

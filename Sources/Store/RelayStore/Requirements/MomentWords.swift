@@ -9,7 +9,7 @@ package struct MomentWords: Hashable, Sendable {
     /// The text that stands for the moment in a message.
     package static let place = "{requiredFrom}"
 
-    /// The app's (`pace.hours.zone`); nil: UTC, which the text then names.
+    /// The app's time zone (`pace.hours.zone`); nil: UTC, which the text then names.
     package var zone: LocalZone?
 
     package init(zone: LocalZone? = nil) { self.zone = zone }

@@ -15,17 +15,20 @@ package struct Requirement: Hashable, Sendable {
         case blocked
     }
 
-    /// Where it stands. The raw values are in the store's CHECKs.
+    /// The state of a requirement. The raw values are in the store's CHECKs.
     package enum State: String, Sendable, Hashable, CaseIterable {
-        /// Another program wrote it, and it is not taken up. Leaves by a look, by a person, by a newer one of the relay's own.
+        /// Another program wrote it, and it is not taken up yet. Ends with a look, a person's act, or a bump to this or
+        /// a lower version.
         case asked
-        /// Accepted; its store does not offer it, or does not any more. Leaves by its gate, or by a person.
+        /// Accepted; its store does not offer it, or no longer does. Ends with a verdict of its gate, or with a
+        /// person's act.
         case waiting
-        /// Its store offers it, and no user is forced yet. A `latest` goes no further. Leaves by its gate, or by a person.
+        /// Its store offers it, and no user is forced yet. A `latest` goes no further. Ends with a verdict of its gate,
+        /// with its moment, or with a person's act.
         case announced
-        /// Users within its reach must have it. Leaves where its store halts it, or by a withdrawal.
+        /// Users within its reach must have it. Ends when its store halts it, or with a withdrawal.
         case inForce = "in_force"
-        /// Taken back. Final: asked for again, the version is another requirement.
+        /// Taken back. Final: if the version is asked for again, that makes another requirement.
         case withdrawn
     }
 
@@ -36,20 +39,20 @@ package struct Requirement: Hashable, Sendable {
     package var id: Int64
     package var kind: Kind
     package var version: Version
-    /// Android's version code of it; nil: not known.
+    /// Android's version code of the version; nil: not known.
     package var build: Int64?
     package var state: State
     /// The share of the users that it is for, up to `everybody`; 0: only those whom it names.
     package var reach: Int
     /// Whether it waits for the app's store, whichever that is.
     package var isGated: Bool
-    /// Whether a person has overruled the store, and the moment.
+    /// Whether a person has overruled both the store and the moment (`requiredFrom`).
     package var isReleased = false
     package var terms = RequirementTerms()
     /// nil: the configuration's.
     package var downloadURL: String?
     package var message: LocalizedText?
-    /// The reaches that it has one after the other, after its canary's; nil: everybody at once.
+    /// The reaches that follow its canary, one after the other; nil: everybody at once.
     package var stages: WavePlan?
     /// The telephones that it is for first; nil where it names none. Erased users are missing.
     package var canary: [String]?
@@ -58,7 +61,7 @@ package struct Requirement: Hashable, Sendable {
     package var inForceAt: Timestamp?
     /// The actor that let it through: a store's name, `InForce.ungated`, a person.
     package var inForceBy: String?
-    /// Why it stands where it does.
+    /// The reason for its present state.
     package var reason: String?
     /// The author of its last change.
     package var changed: Signature
@@ -101,7 +104,7 @@ package struct Requirement: Hashable, Sendable {
     /// canary it is announced to them before the moment, and stays announced.
     package var isToldToAll: Bool { isAnnounced && requiredFrom != nil && canary == nil }
 
-    /// The reach of its rule for users.
+    /// The reach that its rule for users states.
     package var saidReach: Int { state == .announced && isToldToAll ? Self.everybody : reach }
 
     /// The upgrade that it demands of a phone.
@@ -120,7 +123,8 @@ package struct Requirement: Hashable, Sendable {
         return [rule, UpgradeRule(id: id, version, forces: false, minimumOS: minimumOS)]
     }
 
-    /// Byte for byte: to `String`, canonically equivalent spellings are equal, but to an app they are not.
+    /// Whether both are equal byte for byte: to `String`, canonically equivalent spellings are equal, but to an app
+    /// they are not.
     package func isWritten(as other: Requirement) -> Bool {
         self == other && Self.same(downloadURL, other.downloadURL) && isWorded(as: other)
             && Self.same(reason, other.reason) && version.text == other.version.text
@@ -151,12 +155,13 @@ package struct Requirement: Hashable, Sendable {
     }
 }
 
-/// The author of a change, the way, and the time.
+/// The author of a change, the way that it came, and the time.
 package struct Signature: Hashable, Sendable {
     /// A token's name, a user of the control socket ("alice (uid 1000)"), a webhook's secret, a store; "unknown" where
     /// another program wrote to the database.
     package var by: String
-    /// A person's "api", "cli"; a machine's "webhook", a source's name, "database"; the relay's own "gate", "configuration", "migration".
+    /// A person's "api", "cli", "page", "release", "withdraw"; a machine's "webhook", a source's name, "database"; the
+    /// relay's own "gate", "configuration", "migration".
     package var via: String
     package var at: Timestamp
     /// The author, for the audit trail. A changed row keeps the name alone; nil: it was read from such a row, or it
@@ -177,7 +182,7 @@ package struct Signature: Hashable, Sendable {
 
     package var author: Principal { principal ?? Principal(by, .relay, via: via) }
 
-    /// As a changed row keeps it.
+    /// The signature as a changed row keeps it, without the principal.
     package var plain: Signature { Signature(by: by, via: via, at: at) }
 
     /// The signature of the relay's own decisions.

@@ -5,11 +5,11 @@ package import WireFormat
 
 /// An event for an app's requirements and campaigns.
 package enum RequirementEvent: Sendable {
-    /// A person or a machine raises versions, or words them anew.
+    /// A person or a machine raises or blocks versions, or words them anew.
     case asked(VersionBump)
     /// A look at what is due: the stores' verdicts, another program's rows, campaigns that are missing.
     case looked
-    /// A person lets a waiting requirement through: this version, or whichever waits; a floor or a block, where a
+    /// A person lets a waiting requirement through: this version, or whichever waits; only one of this kind, where a
     /// kind is given.
     case released(Version?, Requirement.Kind? = nil)
     /// A person takes a version back.
@@ -25,13 +25,13 @@ package enum CampaignChange: Hashable, Sendable {
     /// A person resumes it, whatever stopped it.
     case resumed
     case cancelled
-    /// A person orders it sent at any hour, until it is paused, or sent again.
+    /// A person orders it sent at any hour, until it is paused or reopened.
     case hurried
     /// The relay stops it.
     case suspended(SuspensionCause, String)
-    /// The cause that it was stopped for, if it is one of these, was put right.
+    /// One of these causes was put right, which may be the one that the campaign was stopped for.
     case repaired(Set<SuspensionCause>)
-    /// Its next wave begins: its requirement is in force for so many ten-thousandths of the users.
+    /// Its next wave begins: its requirement is in force for `reach` ten-thousandths of the users.
     case stageBegan(reach: Int)
     /// Each device of its audience has an outcome.
     case drained
@@ -52,15 +52,14 @@ package enum RequirementRefusal: Error, Hashable, Sendable {
     case inForceAlready(Version)
     /// A requirement would come into force at a moment that is over.
     case momentPassed(Timestamp, now: Timestamp)
-    /// A requirement would come into force further ahead than any may.
+    /// A requirement would come into force later than `latest`, the last moment that is allowed.
     case momentTooFar(Timestamp, latest: Timestamp)
     /// Nothing waits to be let through.
     case nothingWaits
-    /// This is not what is required; nil: nothing is.
+    /// The version is not the required one, which is `now`; nil: none is.
     case notRequired(Version, now: Version?)
     /// The version is blocked: no user may be asked to get it.
     case isBlocked(Version)
-    /// The version is not blocked.
     case notBlocked(Version)
     /// No version above it is known that is not blocked itself, and the block is not confirmed: users who leave it would
     /// find nothing.
@@ -70,12 +69,12 @@ package enum RequirementRefusal: Error, Hashable, Sendable {
     case deadEnd(Version)
     /// The campaign's state does not allow it.
     case wrongState(CampaignState)
-    /// It holds what no bump may hold.
+    /// The bump, or another program's row that is released, breaks the rules.
     case breaksRules([FieldFault])
     /// A person has taken it back, and a machine asks for it again.
     case wasWithdrawn(Version, Requirement.Kind)
-    /// No push can hold it; with the reason.
+    /// No push can carry the requirement; with the reason.
     case unsendable(String)
-    /// No evidence supports such a version, and it is not confirmed.
+    /// No evidence supports the proposed version, and it is not confirmed.
     case implausible(field: String, proposed: Version, known: Version)
 }

@@ -24,7 +24,8 @@ package enum RequirementField: UInt8, CaseIterable, Hashable, Sendable {
 
 /// The values of a requirement's terms; nil: it has none.
 package struct RequirementTerms: Hashable, Sendable {
-    /// The oldest system that the version runs on; for a block, that of a version to leave it for; nil: any, or not known.
+    /// The oldest system that the version runs on; for a block, the oldest system that runs a version above it; nil:
+    /// any, or not known.
     package var minimumOS: Version?
     /// No user is forced before this moment, whatever the store offers; nil: as soon as the store offers it.
     package var requiredFrom: Timestamp?
@@ -107,7 +108,7 @@ extension RequirementField {
     /// Its option of a command, without the dashes.
     package var option: String { row.option }
 
-    /// The noun for it in what a command prints.
+    /// The noun for it in the output of a command.
     package var noun: String { row.noun }
 
     /// The label of its field in a form, in English.
@@ -116,10 +117,10 @@ extension RequirementField {
     /// The help below its field in a form, in English.
     package var hint: StaticString { row.hint }
 
-    /// Whether the term is left out of a requirement that is in force: then it is the history's.
+    /// Whether the term is over once its requirement is in force: then only the history shows it.
     package var isOverInForce: Bool { row.isOverInForce }
 
-    /// Whether its value is a moment, and no text.
+    /// Whether its value is a moment rather than a text.
     package var isMoment: Bool {
         switch row.place {
         case .moment: true
@@ -129,7 +130,7 @@ extension RequirementField {
 
     /// A text that a person typed, in the form of its value.
     ///
-    /// - Throws: why it cannot be one.
+    /// - Throws: an error with the reason where the text is no value.
     package func spelt(_ text: String) throws -> String {
         switch row.place {
         case .version: try Version(text).text
@@ -156,7 +157,7 @@ extension RequirementTerms {
         }
     }
 
-    /// Byte for byte: 15 and 15.0 are equal, but are written in two ways.
+    /// Whether both are written alike: 15 and 15.0 are equal, but are written in two ways.
     package func isWritten(as other: RequirementTerms) -> Bool {
         RequirementField.allCases.allSatisfy { self[$0] == other[$0] }
     }
@@ -199,7 +200,7 @@ package struct RequirementTermChanges: Hashable, Sendable {
 }
 
 extension RequirementField.Value {
-    /// In JSON and in the log.
+    /// The text in JSON and in the log.
     package var text: String {
         switch self {
         case .text(let text): text

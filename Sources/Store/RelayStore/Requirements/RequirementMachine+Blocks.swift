@@ -44,7 +44,8 @@ extension RequirementMachine {
         }
     }
 
-    /// A bump that requires a version and blocks it contradicts itself, whatever is confirmed: users who obey are locked out.
+    /// Refuses a bump that both requires and blocks a version, whatever is confirmed: users who obey it would be locked
+    /// out.
     static func checkSense(of bump: VersionBump) throws(RequirementRefusal) {
         if let version = bump.required, bump.blocked.contains(version) { throw .deadEnd(version) }
     }
@@ -61,8 +62,8 @@ extension RequirementMachine {
         }
     }
 
-    /// A block can be obeyed on systems that run an announced version above it. That changes as versions come and go, so
-    /// it is computed anew at each event.
+    /// Sets the oldest system of each block: the block can be obeyed on systems that run an announced version above it.
+    /// These versions come and go, so the system is computed anew at each event.
     mutating func noteWaysOut(by actor: Signature) {
         for row in requirements.blocks {
             let minimum = requirements.minimumOS(toLeave: row)
@@ -82,19 +83,19 @@ extension Requirements {
 
     package func isBlocked(_ version: Version) -> Bool { live(version, kind: .blocked) != nil }
 
-    /// Whether a version was withdrawn or is blocked: no machine asks for it then.
+    /// Whether a version was withdrawn or is blocked: then no machine may ask for it.
     package func isOver(_ version: Version) -> Bool {
         wasWithdrawn(version) || isBlocked(version)
     }
 
-    /// The question to the store about one of them.
+    /// The question to the store about one of the requirements.
     package func question(_ row: Requirement, isReminder: Bool? = nil) -> GateQuestion {
         GateQuestion(
             row.version, build: row.build, isReminder: isReminder ?? (row.kind == .latest), blocked: blocked)
     }
 
-    /// Those of the given versions above which no version is known that is not blocked itself. Where no store is asked,
-    /// a known version is the only evidence for a way out.
+    /// The given versions above which no unblocked version is known. Where no store is asked, a known version is the
+    /// only evidence for a way out.
     package func withoutWayOut(_ versions: [Version], _ known: KnownVersions) -> [Version] {
         versions.filter { !isBlocked($0) && !hasWayOut(of: $0, besides: versions, known) }
     }
@@ -113,12 +114,12 @@ extension Requirements {
             && !hasWayOut(of: version, besides: versions + [version], known)
     }
 
-    /// Why such a block is refused.
+    /// The reason for refusing a block that is a dead end.
     package static func deadEndText(_ version: Version) -> String {
         "\(version) is required, and nothing above it is known: blocked, it would lock everybody out"
     }
 
-    /// The oldest system that runs a version to leave a blocked one for; nil: any, or not known.
+    /// The oldest system that runs an announced version above a blocked one; nil: any, or not known.
     fileprivate func minimumOS(toLeave row: Requirement) -> Version? {
         let blocked = blocked
         let above = rows.filter { other in

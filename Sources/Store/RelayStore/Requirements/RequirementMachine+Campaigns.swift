@@ -32,7 +32,7 @@ extension RequirementMachine {
         hurry(index, by: actor, at: now)
     }
 
-    /// The name of the first actor who ordered it stays.
+    /// Keeps the name of the first actor who ordered it.
     private mutating func hurry(_ index: Int, by actor: Signature, at now: Timestamp) {
         guard campaigns[index].urgentAt == nil else { return }
         (campaigns[index].urgentAt, campaigns[index].urgentBy) = (now, actor.by)
@@ -90,7 +90,7 @@ extension RequirementMachine {
         case .drained:
             try allowed(.running)
             campaigns[index].end = .completed
-            // No user is left for whom it could wait.
+            // All users have been reached, so the requirement is for everybody.
             if row.state == .inForce, row.reach > 0 { change(row.id, by: actor) { $0.reach = Requirement.everybody } }
         case .expired:
             guard !state.isFinal else { throw .wrongState(state) }

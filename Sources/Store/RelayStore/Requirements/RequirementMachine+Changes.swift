@@ -3,8 +3,8 @@ import RelayEngine
 import UpgradeRules
 
 extension RequirementMachine {
-    /// The changes by an event: the steps of the versions, in the order in which these were asked for, then the act as a whole,
-    /// then the campaigns.
+    /// The changes by an event: first the steps of the versions, in the order in which the versions were asked for,
+    /// then the act as a whole, then the campaigns.
     func changes(by event: RequirementEvent, of actor: Signature, since before: RequirementMachine) -> [Change] {
         // Most looks find nothing.
         if requirements == before.requirements, campaigns == before.campaigns, case .looked = event { return [] }
@@ -27,7 +27,7 @@ private struct Differences {
         Change(kind, by: signature ?? actor, requirement: requirement)
     }
 
-    /// Rows are only added, at the end: a row's place is where it was.
+    /// Rows are only appended, so a row keeps its place.
     private func row(before place: Int) -> Requirement? { old.rows.indices.contains(place) ? old.rows[place] : nil }
 
     // MARK: Versions
@@ -70,7 +70,8 @@ private struct Differences {
     }
 
     private func author(of step: Change.VersionStep, _ row: Requirement, _ old: Requirement?) -> Signature {
-        // Another program asked for it, by the name that it gave itself (`changed_by`), whichever actor's event has taken it up.
+        // The author is the program that asked for it, under the name that it gave itself (`changed_by`), whichever
+        // actor's event took it up.
         if step == .takenUp, !row.isReleased, let old { return Signature(by: .database(old.changed.by), at: actor.at) }
         return row.changed == actor.plain ? actor : row.changed
     }
@@ -102,8 +103,8 @@ private struct Differences {
     }
 
     private func asked(_ bump: VersionBump) -> [Change] {
-        // A changed row keeps its author's name alone. Versions that wait for a store may move in the same moment: the
-        // actor did not ask for that.
+        // A changed row keeps only its author's name, hence `plain`. Versions that wait for a store may move in the
+        // same event: the actor did not ask for that.
         let changed = new.rows.enumerated().filter { place, row in
             self.row(before: place).map { !row.isWritten(as: $0) && row.changed == actor.plain } ?? true
         }
@@ -127,7 +128,7 @@ private struct Differences {
         after.campaigns[place].urgentAt != nil && campaign(before: place)?.urgentAt == nil
     }
 
-    /// The change by an order to a campaign; nil: it changes nothing but perhaps its state.
+    /// The change by an order to a campaign; nil: there is none, or `moves` has it.
     private func order(_ order: CampaignChange, to key: CampaignKey) -> Change? {
         guard let place = after.campaigns.firstIndex(where: { $0.key == key }), let old = campaign(before: place)
         else { return nil }
@@ -147,12 +148,13 @@ private struct Differences {
         return old == new ? nil : change(kind, of: new.requirement)
     }
 
-    /// - Parameter event: a campaign that it moved by a person's order has that change, and none here.
+    /// - Parameter event: if it is a person's order to a campaign, this campaign has the change of that order, and none
+    ///   here.
     private func moves(but event: RequirementEvent) -> [Change] {
         var ordered: CampaignKey?
         if case .campaign(let key, let order) = event {
             switch order {
-            // The store adds the change of a campaign that is opened again: only it knows for which devices that is.
+            // The store adds the change of a campaign that is opened again: only it knows for which devices.
             case .paused, .resumed, .cancelled, .hurried, .reopened: ordered = key
             case .suspended, .repaired, .stageBegan, .drained, .expired: break
             }

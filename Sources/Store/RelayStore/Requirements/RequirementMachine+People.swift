@@ -14,7 +14,7 @@ extension RequirementMachine {
                 && version.map { $0 == row.version } ?? true && kind.map { $0 == row.kind } ?? true
         }
         .sorted { $0.version > $1.version }
-        // A row that was held as a slip comes last: a release of a canary does not mean that one.
+        // A row of another program that is held back comes last: a person who releases a canary does not mean that row.
         return candidates.first { $0.isAccepted && $0.state != .inForce }
             ?? candidates.first(where: \.isAccepted) ?? candidates.first
     }
@@ -49,13 +49,13 @@ extension RequirementMachine {
         }
     }
 
-    /// Whether its campaign is over, by its time to live or by hand, before all of its waves had begun.
+    /// Whether its campaign ended, by its time to live or by hand, before all of its waves had begun.
     private func isLeftInWaves(_ row: Requirement) -> Bool {
         (1..<Requirement.everybody).contains(row.reach)
             && campaigns.contains { $0.requirement == row.id && $0.end != nil }
     }
 
-    /// A stage begins: it has the whole time to live.
+    /// Gives a stage that begins the whole time to live.
     mutating func restartTime(_ index: Int, _ surroundings: Surroundings) {
         let all = campaigns[index].timeToLive
         if campaigns[index].state == .running {

@@ -10,10 +10,10 @@ import UpgradeRules
 /// | none | asked by a person or a machine | `waiting`, and at once as far as its gate lets it |
 /// | none | asked by another program | `asked` |
 /// | `asked` | looked at, not withdrawn before, plausible | `waiting` |
-/// | `asked` | released · a newer one is asked for | `waiting`, released · `withdrawn` |
+/// | `asked` | released · this or a lower version is asked for | `waiting`, released · `withdrawn` |
 /// | `waiting` | offered, hold or moment ahead; or kind `latest` | `announced` |
 /// | `waiting`, `announced` | gate open, or none, and its moment reached | `inForce` |
-/// | `waiting`, `announced` | released | `inForce`, whatever the store and the moment say from then on |
+/// | `waiting`, `announced` | released | `inForce`, regardless of the store and the moment from then on |
 /// | `waiting`, `announced` | asked again with another moment | that moment's |
 /// | `announced`, `inForce` | halted by its store, not released | `waiting`; its reach stays |
 /// | `inForce`, its canary's | released | its first wave's, or everybody's |
@@ -22,7 +22,8 @@ import UpgradeRules
 /// | live, not superseded | withdrawn · its campaign cancelled before it is for everybody | `withdrawn` |
 /// | none · live | a version is blocked · unblocked | `waiting`, for everybody · `withdrawn` |
 ///
-/// A gate that closes without a halt, a source that fails or is removed, and all that happens to a campaign move nothing.
+/// A gate that closes without a halt, a source that fails or is removed, and all other events of a campaign move
+/// nothing.
 package struct RequirementMachine: Sendable {
     package internal(set) var requirements: Requirements
     package internal(set) var campaigns: [CampaignFacts]
@@ -30,7 +31,7 @@ package struct RequirementMachine: Sendable {
     package internal(set) var subject: Int64?
     /// The blocks that the event made or ended.
     package internal(set) var blocked: [Int64] = []
-    /// The bump that counted; nil: the event was no bump.
+    /// The bump with the configuration's values; nil: the event was no bump.
     package private(set) var bump: VersionBump?
     var nextID: Int64 = -1
 
@@ -39,14 +40,14 @@ package struct RequirementMachine: Sendable {
         self.campaigns = campaigns
     }
 
-    /// - Returns: what the event has altered. All that is said of the decision later is a view of it.
+    /// - Returns: the changes by the event. All later reports of the decision are views of them.
     /// - Throws: `RequirementRefusal`; then the requirements and campaigns from before still hold.
     @discardableResult
     package mutating func reduce(
         _ event: RequirementEvent, by actor: Signature, in surroundings: Surroundings
     ) throws(RequirementRefusal) -> [Change] {
         let before = self
-        // A changed row keeps its author's name alone.
+        // A changed row keeps only its author's name.
         try take(event, by: actor.plain, surroundings)
         noteWaysOut(by: .relay(at: surroundings.now))
         show(at: surroundings.now)
@@ -78,7 +79,8 @@ package struct RequirementMachine: Sendable {
             for id in [subject].compactMap(\.self) + blocked {
                 if let row = requirements[id] { try makeCampaign(of: row, surroundings) }
             }
-            // Another program's row is taken up with it, and gets its campaign: that notifies receivers of the force.
+            // Another program's row that is taken up with the bump gets its campaign: through it, receivers learn that
+            // the row is in force.
             if isAnotherPrograms { try? makeMissingCampaign(surroundings) }
             if bump.isUrgent {
                 let required = bump.required == nil ? nil : requirements.takenUp.required?.id
@@ -192,7 +194,7 @@ package struct RequirementMachine: Sendable {
         } else if let build = builds.latest, required == nil, let latestBefore {
             change(latestBefore.id, by: actor) { $0.build = max($0.build ?? build, build) }
         }
-        // The texts of a bump that only blocks are the blocks'.
+        // The texts of a bump that only blocks belong to the blocks.
         let isAboutBlocks = !bump.blocked.isEmpty && bump.required == nil && bump.latest == nil
         if required == nil, !isAboutBlocks { reword(bump, before, rises == nil ? latestBefore : nil, by: actor) }
         setMinimumOS(bump, by: actor)
@@ -210,7 +212,7 @@ package struct RequirementMachine: Sendable {
                 if bump.isListed, row.minimumOS != nil { continue }
                 change(row.id, by: actor) { $0.minimumOS = minimum }
             case .keep:
-                // It runs on what it was known to run on as the newest version.
+                // A new row takes over the oldest system that an earlier row of the same version has.
                 guard row.id < 0, row.minimumOS == nil else { continue }
                 let known = requirements.takenUp.rows.last { $0.version == row.version && $0.minimumOS != nil }
                 change(row.id, by: actor) { $0.minimumOS = known?.minimumOS }
@@ -231,14 +233,15 @@ package struct RequirementMachine: Sendable {
     /// The furthest that a moment may lie ahead: a forgotten one would force people one day.
     package static let furthestMoment = Duration.seconds(366 * 86_400)
 
-    /// A moment that is over is most likely a slip, and would force everybody at once.
+    /// Refuses a moment that is over, which is most likely a slip and would force everybody at once, or is too far
+    /// ahead.
     private static func check(_ moment: Timestamp?, at now: Timestamp) throws(RequirementRefusal) {
         guard let moment else { return }
         if moment <= now { throw .momentPassed(moment, now: now) }
         if moment > now + furthestMoment { throw .momentTooFar(moment, latest: now + furthestMoment) }
     }
 
-    /// Withdraws the rows of this or a higher version that are not taken up, in favour of one that is.
+    /// Withdraws rows of this or a higher version that are not taken up, in favour of the version that is asked for.
     private mutating func replaceAsked(_ kind: Requirement.Kind, by version: Version, _ actor: Signature) {
         for row in requirements.rows where row.state == .asked && row.kind == kind && row.version >= version {
             change(row.id, by: actor) {
@@ -261,7 +264,7 @@ package struct RequirementMachine: Sendable {
                 row.message = isComplete ? bump.message : bump.message ?? row.message
                 if row.reason?.hasPrefix(BumpRules.asideReason) ?? false { row.reason = nil }
             }
-            // Other texts may fit. Where they do not, the campaign's beginning finds out.
+            // The new texts may fit into a push. If they do not, that is found when the campaign begins.
             for index in campaigns.indices where campaigns[index].requirement == row.id {
                 repair(index, [.payload])
             }
@@ -316,8 +319,8 @@ package struct RequirementMachine: Sendable {
         }
     }
 
-    /// Another program may change the texts of a row that is taken up. A text that breaks the rules is not used: the
-    /// address that its campaign began with is, or the configuration's text.
+    /// Another program may change the texts of a row that is taken up. A text that breaks the rules is replaced, by the
+    /// address that its campaign began with or by the configuration's text.
     private mutating func setAsideTexts(_ surroundings: Surroundings) {
         for row in requirements.rows where row.isAccepted {
             let began = campaigns.first { $0.requirement == row.id }?.downloadURL
@@ -359,7 +362,7 @@ package struct RequirementMachine: Sendable {
         guard row.state == .waiting || row.state == .announced && row.kind == .required else { return false }
         if row.wait(for: verdict, in: surroundings) == nil {
             let next: Requirement.State = row.kind == .latest ? .announced : .inForce
-            // A row that was not held back came here by its own author's act.
+            // A row that nothing held back moves by its own author's act.
             let isNews = row.id < 0 && !waits || row.changed.at == surroundings.now && row.isReleased
             change(row.id, by: isNews ? row.changed : relay) {
                 ($0.state, $0.reason) = (next, verdict?.reason ?? (row.isReleased ? row.reason : nil))
@@ -374,7 +377,7 @@ package struct RequirementMachine: Sendable {
             !waits || verdict?.isOpen ?? false
                 || surroundings.verdict(requirements.question(row, isReminder: true))?.isOpen ?? false
         {
-            // A row that was not held back came here by its own author's act.
+            // A row that nothing held back moves by its own author's act.
             change(row.id, by: row.id < 0 && !waits ? row.changed : relay) {
                 ($0.state, $0.reason) = (.announced, verdict?.reason)
             }

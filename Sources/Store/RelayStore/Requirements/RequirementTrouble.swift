@@ -7,8 +7,8 @@ package enum RequirementTrouble: Hashable, Sendable {
     case brokenRow(Requirement)
     /// A text that another program wrote is not used.
     case brokenText(Requirement)
-    /// A requirement that is in force for everybody is not in the launch document, which asks for no device's system:
-    /// some devices have one that is too old for it.
+    /// The launch document leaves out a requirement that is in force for everybody: it does not know a device's system,
+    /// and some devices have one that is too old.
     case documentLacksSystem(Requirement, oldest: Version)
 
     /// - Parameter systems: the systems that the launch document goes by.

@@ -3,7 +3,8 @@ package import RelayEngine
 import UpgradeRules
 import WireFormat
 
-/// Why a requirement is not in force yet. Decided here alone: the machine, the look at the gates and all faces read it.
+/// Why a requirement is not in force yet. Decided here alone: the machine, the look at the gates and all user
+/// interfaces read it.
 package struct RequirementWait: Hashable, Sendable {
     /// nil: another program asked for it, and it is not taken up.
     package let wait: Wait?
@@ -20,7 +21,7 @@ package struct RequirementWait: Hashable, Sendable {
     package var end: Timestamp? { wait?.end }
 
     package static let lostStore = lostStore(or: "put the version in force by \"version release\"")
-    /// Nothing releases a version that is only announced.
+    /// A version that is only announced cannot be released.
     static let lostStoreOfLatest = lostStore(or: "announce a newer version")
 
     private static func lostStore(or remedy: String) -> RequirementWait {
@@ -36,7 +37,7 @@ extension Requirement {
 
     /// The first reason that keeps it from coming into force; nil: none does. A person's release overrules them all.
     ///
-    /// - Parameter verdict: its store's; nil: the app has no store that could be asked.
+    /// - Parameter verdict: the app store's; nil: the app has no store that could be asked.
     func wait(
         for verdict: GateVerdict?, in surroundings: RequirementMachine.Surroundings
     ) -> RequirementWait? {

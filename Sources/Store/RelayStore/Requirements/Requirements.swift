@@ -16,7 +16,7 @@ package struct Requirements: Hashable, Sendable {
     /// The highest version that users are notified of, or will be.
     package var latest: Requirement? { highest { $0.kind != .blocked && $0.isLive } }
 
-    /// Without other programs' rows that are not taken up: those do not count yet.
+    /// The requirements without other programs' rows that are not taken up: those do not count yet.
     package var takenUp: Requirements { Requirements(rows.filter(\.isAccepted)) }
 
     /// The rules that every channel goes by, the highest first. A requirement that is in force for some users alone
@@ -24,12 +24,12 @@ package struct Requirements: Hashable, Sendable {
     ///
     /// A blocked version is announced to no user: there is a version above it.
     package var rules: [UpgradeRule] {
-        // Few of all rows have a rule now. Their places are sorted, for a row is large.
+        // Few rows have a rule. Their places are sorted and not the rows, which are large.
         let said = rows.indices.filter {
             rows[$0].kind == .blocked ? rows[$0].state == .inForce : rows[$0].isAnnounced
         }
         let left = said.filter { rows[$0].kind == .blocked }
-        // In the order of `UpgradeTarget.isJudgedBefore`; of equal targets the one with the greater rank.
+        // In the order of `UpgradeTarget.isJudgedBefore`; of equal targets, the one with the greater rank comes first.
         let ordered = said.map { (place: $0, target: rows[$0].target, rank: rows[$0].rank) }.sorted {
             $0.target == $1.target ? $0.rank > $1.rank : UpgradeTarget.isJudgedBefore($0.target, $1.target)
         }
@@ -39,7 +39,7 @@ package struct Requirements: Hashable, Sendable {
             case .blocked: return row.rules
             case .latest where left.contains { rows[$0].version == row.version }: return []
             case .latest, .required:
-                // Superseded, it forces no user who is still to come, but is as announced as before.
+                // A superseded requirement forces no user any more, but stays announced.
                 let isOver = row.isStaged && isSuperseded(row)
                 return row.rules.filter { $0.isForEverybody || row.isStaged && !isOver }
             }
@@ -49,10 +49,10 @@ package struct Requirements: Hashable, Sendable {
     /// The floor that is in force for everybody.
     package var inForce: Requirement? { inForce(on: []) }
 
-    /// The same, the highest that runs on all of these systems.
+    /// The highest floor in force for everybody that runs on all of these systems.
     package func inForce(on systems: [Version]) -> Requirement? { inForce(on: systems, by: rules) }
 
-    /// - Parameter rules: these requirements'.
+    /// - Parameter rules: `rules` of these requirements.
     func inForce(on systems: [Version], by rules: [UpgradeRule]) -> Requirement? {
         first(of: rules) { $0.forces && !$0.isBlock && $0.isForEverybody && systems.allSatisfy($0.runs) }
     }
@@ -73,9 +73,9 @@ package struct Requirements: Hashable, Sendable {
         rules.first(where: isMeant).flatMap { self[$0.id] }
     }
 
-    /// The floor that has taken the place of another, or of a block: nothing is sent for that one then, and its gate is
-    /// not asked. A floor in force for everybody takes the place of all below it; one for some users alone takes the
-    /// place of those that are, or will be, for some.
+    /// The floor that has taken the place of another, or of a block: nothing is sent for the superseded row then, and
+    /// its gate is not asked. A floor in force for everybody takes the place of all below it; one for some users alone
+    /// takes the place of those that are, or will be, for some.
     package func superseder(of row: Requirement) -> Requirement? {
         guard row.kind != .latest else { return nil }
         return highest { other in
@@ -121,7 +121,7 @@ package struct Requirements: Hashable, Sendable {
 
     /// The highest of the rows that are meant; of equal versions the one with the higher version code, then the floor.
     ///
-    /// Inlined with its condition, so that a row, which is large, is looked at where it is.
+    /// Inlined with its condition, so that a row, which is large, is not copied.
     @inline(__always) private func highest(where isMeant: (Requirement) -> Bool) -> Requirement? {
         var best: Int?
         for place in rows.indices where isMeant(rows[place]) {
@@ -140,6 +140,6 @@ package struct Requirements: Hashable, Sendable {
 }
 
 extension Requirement {
-    /// The row with the greater rank is above, where two have one version.
+    /// The rank among rows of the same version: the row with the greater rank is above.
     @inline(__always) fileprivate var rank: (Int64, Int) { (build ?? 0, kind == .required ? 1 : 0) }
 }

@@ -3,7 +3,7 @@ package import UpgradeRules
 package import WireFormat
 
 /// The facts that a person was shown about an act, or those that hold now. An act carries the shown ones to the
-/// transaction that decides, and is refused there with the changes (DESIGN, rule 13).
+/// transaction that decides. If they no longer hold, the act is refused there, with the changes (DESIGN, rule 13).
 package struct Shown: Hashable, Sendable {
     /// One thing that may be shown. The raw values are the API's members, in bodies and in queries.
     package enum Fact: String, Hashable, Sendable, CaseIterable {
@@ -15,12 +15,12 @@ package struct Shown: Hashable, Sendable {
         case wave = "ifWave"
         /// The round that a retry would begin, from 1.
         case round = "ifRound"
-        /// How many devices the act is about; within a tenth.
+        /// How many devices the act is about; a difference of up to a tenth is accepted.
         case devices = "ifDevices"
         /// A text, byte for byte.
         case text = "ifText"
 
-        /// As a sentence names it.
+        /// The words for it in a sentence.
         package var words: String {
             switch self {
             case .version: "the version"
@@ -32,12 +32,11 @@ package struct Shown: Hashable, Sendable {
             }
         }
 
-        /// Whether it is a number.
         package var isNumber: Bool { self == .wave || self == .round || self == .devices }
     }
 
     package enum Value: Hashable, Sendable {
-        /// There is none.
+        /// There is no such value.
         case nothing
         case text(String)
         case number(Int64)
@@ -95,7 +94,7 @@ extension Shown.Value {
 
     package init(_ version: Version?) { self.init(version?.text) }
 
-    /// As a sentence names it.
+    /// The words for it in a sentence.
     package var words: String {
         switch self {
         case .nothing: "nothing"
@@ -145,13 +144,12 @@ package struct StaleConfirmation: Error, Hashable, CustomStringConvertible {
     }
 }
 
-/// The subject of an act, as a person is shown it.
+/// The subject of an act, whose facts a person is shown.
 package enum ActSubject: Sendable {
     /// An app's required version, in force or not.
     case required(AppKey)
     /// The requirement that a release would let through: of this version and kind, or whichever waits.
     case release(AppKey, Version?, Requirement.Kind?)
-    /// Blocked versions.
     case blocks(AppKey, [Version])
     case campaign(CampaignKey)
     case alert(AppKey)

@@ -11,7 +11,7 @@ extension RequirementMachine {
         package var gate: String?
         /// For new campaigns; nil: the app has no push service.
         package var draft: CampaignDraft?
-        /// The evidence for versions; nil: another program's rows are left to a caller that has it.
+        /// The evidence for versions; nil: another program's rows are left to a caller that has the evidence.
         package var known: KnownVersions?
         /// The rules for a bump and for another program's row. Default: those that hold for every app.
         package var rules = BumpRules()

@@ -5,7 +5,8 @@ import WireFormat
 enum URLHost {
     /// Its fault; nil: none.
     ///
-    /// - Parameter isNamed: whether it is looked up, as https does; to a custom scheme it is a word of the app's.
+    /// - Parameter isNamed: whether the host is looked up, as for https; with a custom scheme it is a word that only
+    ///   the app interprets.
     static func fault(in authority: String, isNamed: Bool) -> String? {
         let scalars = authority.unicodeScalars
         if let bad = scalars.first(where: { $0.isASCII && !isOfAuthority($0) }) {
@@ -55,8 +56,8 @@ enum URLHost {
             }
     }
 
-    /// RFC 5891: in the DNS a name in another script is written as Punycode. Browsers map it in ways of their own, so it is not done here
-    /// unseen.
+    /// RFC 5891: in the DNS a name in another script is written as Punycode. Browsers map such names in ways of their
+    /// own, so the relay only suggests the Punycode.
     private static func notASCII(_ authority: String) -> String {
         let host = authority.prefix { $0 != ":" }
         let labels = host.lowercased().replacing("。", with: ".").split(

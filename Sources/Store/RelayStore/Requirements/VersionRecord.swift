@@ -2,7 +2,8 @@
 package import RelayEngine
 package import UpgradeRules
 
-/// The versions that were asked for, for one app and platform, and those in force: a view of its requirements. Nothing of it is stored.
+/// The versions that were asked for, for one app and platform, and those in force: a view of its requirements, which is
+/// not stored itself.
 package struct VersionRecord: Hashable, Sendable {
     package let app: AppKey
     package let requirements: Requirements
@@ -22,7 +23,7 @@ package struct VersionRecord: Hashable, Sendable {
     package var updatedAt: Timestamp? { requirements.rows.map(\.changed.at).max() }
     package var inForce: InForce { InForce(requirements) }
 
-    /// The row whose texts are shown: the one of both that was asked for last.
+    /// The row whose texts are shown: the required or the latest one, whichever was asked for last.
     package var texts: Requirement? {
         let ids = [requirements.required?.id, requirements.latest?.id]
         return requirements.rows.last { ids.contains($0.id) }
@@ -33,7 +34,7 @@ package struct VersionRecord: Hashable, Sendable {
         texts.flatMap { requirements.words(of: $0, moments) }
     }
 
-    /// Whether the same is asked for. The author of a later change does not count, nor how far it is in force.
+    /// Whether both ask for the same. The author of a later change does not count, nor how far a version is in force.
     package func asksTheSame(as other: VersionRecord) -> Bool {
         let (mine, theirs) = (requirements.required, other.requirements.required)
         return latest == other.latest && requirements.latest?.build == other.requirements.latest?.build
@@ -42,7 +43,7 @@ package struct VersionRecord: Hashable, Sendable {
     }
 }
 
-/// One entry of the history: the record as it was after a change, with its author and the way.
+/// One entry of the history: the record as it was after a change, with the change's author and way.
 package struct VersionChange: Hashable, Sendable {
     package var record: VersionRecord
     /// The actor: a token's name, a user of the control socket ("alice (uid 1000)"), a webhook's source; "unknown" when

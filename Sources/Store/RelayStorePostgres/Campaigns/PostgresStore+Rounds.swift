@@ -73,7 +73,7 @@ enum RoundStatements {
         WHERE d.campaign_id = $1 AND d.state = $2 AND d.state > 2 AND d.state <> 7 AND d.device_id > $3
         ORDER BY d.device_id LIMIT $4
         """, isReadOnly: true)
-    /// Devices whose push was accepted, and that have a row. The columns are those that `BatchReader` reads.
+    /// Registered devices with a row for an accepted push. The columns are those that `BatchReader` reads.
     static let accepted = PostgresStatement(
         """
         SELECT v.id, v.token, v.telephone, v.version, v.environment, v.retired_at IS NOT NULL, v.registered_at, v.os_version

@@ -5,8 +5,9 @@ import Threading
 
 /// Asks the server to cancel a statement, on a thread of its own: PQcancel connects, and has no deadline.
 ///
-/// `@unchecked Sendable`: made by one thread and then used by one other; it is a copy of what it needs of its connection,
-/// which "can be called from a different thread" (PQgetCancel's page).
+/// `@unchecked Sendable`: made by one thread and then used by one other. Its handle is a copy of what a cancel needs
+/// from the connection; PQcancel "can also be invoked from a thread that is separate from the one manipulating the
+/// PGconn object" (PQcancel's page).
 @safe final class CancelRequest: @unchecked Sendable {
     /// The threads that are cancelling now, in the whole process.
     private static let underWay = Atomic(0)

@@ -28,8 +28,8 @@ package struct Conninfo: Sendable {
     /// - Parameters:
     ///   - application: the relay's name in the server's lists of sessions.
     ///   - environment: this process's environment, where libpq looks for options that the text leaves out. Default empty.
-    /// - Throws: `StoreError`, `.failed`, which quotes nothing of the text that may be a part of a password; also where a
-    ///   password might go in clear and the text does not allow that.
+    /// - Throws: `StoreError`, `.failed`, which quotes no part of the text that may belong to a password. Also thrown
+    ///   where a password might be sent in clear and the text does not allow that.
     package init(
         _ text: String, application: String, environment: [String: String] = [:], library: PostgresLibrary
     ) throws(StoreError) {
@@ -80,8 +80,8 @@ package struct Conninfo: Sendable {
         options = given.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    /// Whether a URL has an "@" that does not end its user: libpq splits a password with "@", "/" or "?" in it at the wrong
-    /// place, and a part of it would become a host, a port or a database, and appear in every message.
+    /// Whether a URL has an "@" other than the one that ends its user: libpq splits a password with "@", "/" or "?" in
+    /// it at the wrong place, and a part of it would become a host, a port or a database, and appear in every message.
     private static func hasStrayAt(_ text: String) -> Bool {
         guard let scheme = ["postgresql://", "postgres://"].first(where: text.hasPrefix) else { return false }
         let rest = text.dropFirst(scheme.count)

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Whether a connection is protected from being read on its way. libpq's own default, `prefer`, goes on in clear where
-/// anyone on the way claims that the server has no TLS, and then sends them the password in clear if they ask for it.
+/// Whether a connection is protected against eavesdropping. libpq's own default, `prefer`, continues in clear where
+/// anyone on the path claims that the server has no TLS, and then sends the password in clear on request.
 struct ConninfoProtection {
     /// The values in the configuration's text.
     let sslmode, service: String?
     let servers: [[Conninfo.Option]]
-    /// libpq takes from it what the text leaves out.
+    /// The process's environment, from which libpq takes options that the text leaves out.
     let environment: [String: String]
 
-    /// With these, libpq asks for TLS and goes on in clear without it, which protects from no attacker.
+    /// With these, libpq asks for TLS and continues in clear without it, which protects against no attacker.
     private static let optional: Set<String> = ["allow", "prefer"]
     private static let known: Set<String> = ["require", "verify-ca", "verify-full"]
 
-    /// Why it must not be used; nil: it may. Continues a message that begins with "store.postgres.url".
+    /// Why the connection must not be used; nil: it may be used. Continues a message that begins with "store.postgres.url".
     var problem: String? {
         // An explicit choice, even of "disable".
         if let sslmode, sslmode == "disable" || Self.known.contains(sslmode) { return nil }

@@ -7,8 +7,8 @@ final class NoticeList: Sendable {
     private static let most = 16
     private let texts = Mutex<[String]>([])
 
-    /// Collects a connection's notices from now on: libpq prints them on standard error otherwise, unfiltered. Not retained:
-    /// this must live as long as the connection.
+    /// Collects a connection's notices from now on; libpq would print them on standard error, unfiltered. The
+    /// connection does not retain this list: it must live as long as the connection.
     @safe func listen(to handle: OpaquePointer) {
         _ = unsafe relay_PQsetNoticeReceiver(
             handle,

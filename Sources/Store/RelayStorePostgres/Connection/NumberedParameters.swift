@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The parameters of a statement that is written for SQLite: `?` is the one after the highest so far, `?3` the third
-/// (sqlite.org/lang_expr.html#varparam).
+/// The parameters of a statement that is written for SQLite: `?` has the number after the highest so far, `?3` is the
+/// third (sqlite.org/lang_expr.html#varparam).
 enum NumberedParameters {
     /// The same text with `$1`, `$2` in their place. Quoted text stays as it is.
     static func numbered(_ text: String) -> String {

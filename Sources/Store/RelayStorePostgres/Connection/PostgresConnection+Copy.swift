@@ -36,11 +36,11 @@ final class CopyWriter {
 }
 
 extension PostgresConnection {
-    /// Writes rows by `COPY … FROM STDIN (FORMAT binary)`, as many as there are.
+    /// Writes any number of rows by `COPY … FROM STDIN (FORMAT binary)`.
     ///
     /// - Parameters:
     ///   - command: the COPY.
-    ///   - write: writes the rows. If it throws, the COPY ends without a row.
+    ///   - write: writes the rows. If it throws, the COPY writes nothing.
     /// - Returns: the number of rows written.
     func copy(_ command: String, until deadline: MonotonicTime, _ write: (CopyWriter) throws -> Void) throws -> Int {
         do {
@@ -61,7 +61,7 @@ extension PostgresConnection {
         do {
             try write(writer)
         } catch {
-            // Where the connection is gone this fails once more; the error that is thrown is the first one.
+            // Where the connection is gone, this fails as well; the first error is thrown.
             var rest = Patience(MonotonicClock.now() + Self.grace)
             _ = try? end(refusal: "the relay gave up", &rest, isRisky: false)
             throw error
@@ -72,7 +72,7 @@ extension PostgresConnection {
     }
 
     fileprivate func put(_ bytes: [UInt8], _ patience: inout Patience) throws(PostgresFailure) {
-        // Checked here: `flush` waits for nothing as long as the server takes all.
+        // Checked here: as long as the server takes everything, `flush` does not wait, and so checks no deadline.
         guard MonotonicClock.now() < patience.deadline else {
             throw PostgresFailure(.refused("57014"), "the rows could not be written in time")
         }

@@ -11,8 +11,8 @@ struct DescribedStatement {
 }
 
 extension PostgresConnection {
-    /// Runs a statement that every driver shares. It is prepared at its first use, when the server is asked for the types of
-    /// its parameters: a NULL has no type, and an integer is as wide as its column.
+    /// Runs a statement that all drivers share. It is prepared at its first use, when the server is asked for the types
+    /// of its parameters: a NULL has no type, and an integer is as wide as its column.
     ///
     /// - Parameter isReadOnly: whether it changes nothing.
     func run(

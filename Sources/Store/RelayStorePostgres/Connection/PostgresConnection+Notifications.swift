@@ -22,8 +22,8 @@ extension PostgresConnection {
             return nil
         }
         let told = try notifications(until: deadline)
-        // Every role that may connect may NOTIFY, without any right. A notified change of a table is only looked at; a wish
-        // is carried out, so it must come from a session of the relay's own role.
+        // Every role that may connect may NOTIFY, without any right. A notified change of a table only causes a read; a
+        // request (`FleetRequest`) is carried out, so it must come from a session of the relay's own role.
         let wishes = Set(told.filter { $0.payload.contains(" !") }.map(\.processID))
         guard !wishes.isEmpty else { return told.map(\.payload) }
         let rows = try execute(
@@ -35,7 +35,8 @@ extension PostgresConnection {
         return told.filter { !$0.payload.contains(" !") || own.contains($0.processID) }.map(\.payload)
     }
 
-    /// The notifications that this session received since the last call: at once if there are any, else as they come by `deadline`.
+    /// The notifications that this session has received since the last call; if there are none, waits for the next
+    /// until `deadline`.
     ///
     /// The session must have run LISTEN, and be in no transaction.
     func notifications(until deadline: MonotonicTime) throws(PostgresFailure) -> [PostgresNotification] {

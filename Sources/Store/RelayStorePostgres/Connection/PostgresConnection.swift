@@ -12,9 +12,10 @@ import Threading
 /// statement is not answered within `grace` either, the connection is closed. The server's own statement_timeout then ends
 /// what it is still doing.
 ///
-/// Unchecked, and this is the proof: "only one thread at a time may manipulate the same PGconn object" (postgresql.org/docs,
-/// "libpq", "Behavior in Threaded Programs"). A connection is in one of three places: known to its maker alone; among the
-/// idle ones of a pool's lane, under the lane's mutex; or taken out of there, as the parameter of the one closure that runs with it.
+/// Unchecked, and this is the proof: "only one thread at a time may manipulate the same PGconn object"
+/// (postgresql.org/docs, "libpq", "Behavior in Threaded Programs"). A connection is in one of three places: known only
+/// to the code that makes it; among the idle connections of a pool's lane, under the lane's mutex; or taken out of the
+/// lane, as the parameter of the one closure that runs with it.
 @safe final class PostgresConnection: @unchecked Sendable {
     /// How long the answer to a cancelled statement may take.
     static let grace = Duration.seconds(1)
@@ -23,16 +24,16 @@ import Threading
     private let isEncrypted: Bool
     /// The server's names for the statements that this session has prepared, by their numbers.
     private var prepared: [Int: String] = [:]
-    /// The same for statements that are known by their texts alone, with the server's description.
+    /// The same for statements that are known only by their text, with the server's description.
     var described: [SQL: DescribedStatement] = [:]
     var preparations = 0
     var parameters = PostgresParameters()
     private let noticed: NoticeList
-    /// How many outages its pool had seen when it was made.
+    /// The number of outages that the pool had seen when this connection was made.
     var generation = 0
     /// Whether it listens to the schema's triggers.
     var isListening = false
-    /// Why the session cannot be used any more.
+    /// Why the session cannot be used any more; nil: it can.
     private(set) var end: PostgresFailure?
 
     /// Takes over a connection that has just been made.
@@ -52,7 +53,7 @@ import Threading
     /// The server process as it was reported at the start: a pooler reports a number of its own.
     var processID: Int32 { unsafe relay_PQbackendPID(handle) }
 
-    /// For the poll(2) of a listener.
+    /// The socket, for poll(2).
     var descriptor: Int32 { unsafe relay_PQsocket(handle) }
 
     var isInTransaction: Bool { unsafe relay_PQtransactionStatus(handle) != PQTRANS_IDLE }
@@ -60,9 +61,9 @@ import Threading
     /// The server's warnings since the last call.
     func takeNotices() -> [String] { noticed.take() }
 
-    /// Whether the session is open as far as this end knows: a server that stopped while it was idle has closed it. Sends nothing.
+    /// Whether the session still looks open: a server that stopped while the session was idle has closed it. Sends nothing.
     func looksAlive() -> Bool {
-        // The server's last message comes first, and then that it has closed the connection.
+        // The server's last message comes before the end of the connection.
         for _ in 0..<8 where end == nil {
             var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             guard unsafe poll(&request, 1, 0) != 0 else { return true }
@@ -78,7 +79,7 @@ import Threading
     /// Runs a statement, which is prepared at its first use, and again where the server requires that.
     ///
     /// - Parameters:
-    ///   - deadline: an answer comes by then, or `PostgresFailure` within `grace` after it.
+    ///   - deadline: the answer comes by then; otherwise `PostgresFailure` is thrown within `grace` after it.
     ///   - fill: adds `$1` and so on.
     @discardableResult
     func run(
@@ -91,7 +92,7 @@ import Threading
             return try runPrepared(statement, until: deadline)
         } catch {
             guard error.state?.reaction == .prepareAnew else { throw error }
-            // The old one stays with the server, under its own name, until the session ends.
+            // The old prepared statement stays on the server, under its own name, until the session ends.
             prepared[statement.number] = nil
             // Not within a transaction, which the failure has ended.
             guard !isInTransaction else { throw error }
@@ -184,7 +185,7 @@ import Threading
         }
     }
 
-    /// - Returns: the answer to the question; nil where the question failed, which undoes nothing.
+    /// - Returns: the answer to the question; nil where the COMMIT succeeded and the question failed.
     private func commit(then question: String, until deadline: MonotonicTime) throws(PostgresFailure) -> PostgresRows? {
         try send(isRisky: true) { unsafe relay_PQsendQuery(handle, "COMMIT; " + question) }
         var isCommitted = false
@@ -288,8 +289,8 @@ import Threading
 
     /// Waits until the socket is ready, and reads what has come.
     ///
-    /// - Throws: `.silent` when the wait is over: at the deadline the statement is cancelled, and `grace` later this throws;
-    ///   at the deadline where it cannot be cancelled.
+    /// - Throws: `.silent` when the wait is over. At the deadline the statement is cancelled, and `grace` later this
+    ///   throws; where the cancel cannot be started, it throws at the deadline.
     func wait(_ events: Int32, _ patience: inout Patience) throws(PostgresFailure) {
         var now = MonotonicClock.now()
         while true {

@@ -6,8 +6,9 @@ import Threading
 
 /// Makes sessions: connects, and applies a role's settings.
 ///
-/// Each server of the conninfo is tried in turn, with a timeout of its own: PQconnectPoll, given all of them, would wait for
-/// the first one as long as the caller does. A name is looked up by getaddrinfo(3), which has no deadline but resolv.conf's.
+/// Each server of the conninfo is tried in turn, with a timeout of its own: PQconnectPoll, given all servers, would
+/// spend the caller's whole time on the first one. A name is looked up by getaddrinfo(3), which has no deadline but
+/// resolv.conf's.
 struct PostgresDialer: Sendable {
     let conninfo: Conninfo
     let schema: String
@@ -28,7 +29,7 @@ struct PostgresDialer: Sendable {
                 failures.append(error)
             }
         }
-        // A server's error matters more than that another server is a standby, or not there.
+        // An error that a server reported matters more than that another server is a standby, or unreachable.
         var failure =
             failures.first { $0.state != nil } ?? failures.first ?? PostgresFailure(.lost, "no server is named")
         if failures.count > 1 { failure.message = failures.map(\.message).joined(separator: "; ") }
@@ -43,9 +44,9 @@ struct PostgresDialer: Sendable {
         let noticed = NoticeList()
         var isKept = false
         defer { withExtendedLifetime(noticed) { if !isKept { unsafe relay_PQfinish(handle) } } }
-        // Before anything of the server's is read.
+        // Must come before anything from the server is read.
         noticed.listen(to: handle)
-        // With this, its errors have their SQLSTATE.
+        // With this, libpq's error messages contain the SQLSTATE.
         _ = unsafe relay_PQsetErrorVerbosity(handle, Int32(PQERRORS_VERBOSE))
         // "until PQconnectPoll has been called, behave as if it last returned PGRES_POLLING_WRITING" (PQconnectStart's page)
         var state = PGRES_POLLING_WRITING
@@ -78,7 +79,7 @@ struct PostgresDialer: Sendable {
         let keywords = options.map(\.keyword) + (password == nil ? [] : ["password"])
         let values = options.map { Array($0.value.utf8) } + (password.map { [$0] } ?? [])
         let names = unsafe keywords.map { unsafe strdup($0) }
-        // A password need not be text.
+        // A password need not be valid UTF-8.
         let texts = unsafe values.map { value in unsafe strdup(value.map { CChar(bitPattern: $0) } + [0]) }
         defer {
             unsafe (names + texts).forEach { unsafe free($0) }

@@ -89,9 +89,10 @@ extension PostgresFailure {
         self.init(connectionText: text)
     }
 
-    /// - Parameter text: libpq's message for a connection that could not be made, or broke. It has a server's refusal as
-    ///   `FATAL:  28P01: password authentication failed …`: the verbose form, the only one with the SQLSTATE (libpq has no
-    ///   result at that point). Lines after the first are its DETAIL, LOCATION and advice for users of psql.
+    /// - Parameter text: libpq's message for a connection that could not be made, or broke. A server's refusal appears
+    ///   in it as `FATAL:  28P01: password authentication failed …`: the verbose form, the only one with the SQLSTATE
+    ///   (libpq has no result at that point). Lines after the first are its DETAIL, LOCATION and advice for users of
+    ///   psql.
     init(connectionText text: String) {
         // The first line ends where libpq writes a line end: any other line separator is the server's, and is taken out.
         let line = text.split(separator: "\n").first.map(String.init) ?? "the connection is gone"

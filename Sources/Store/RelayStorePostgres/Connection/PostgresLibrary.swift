@@ -3,7 +3,8 @@ import CPostgres
 import Glibc
 package import RelayStore
 
-/// PostgreSQL's client library, which is looked for when a store needs it. A value of this type proves that it may be called.
+/// PostgreSQL's client library, which is loaded when a store first needs it. A value of this type proves that it may be
+/// called.
 package struct PostgresLibrary: Sendable {
     /// As PQlibVersion counts: 150018 is 15.18.
     package let version: Int32

@@ -3,7 +3,7 @@ import CPostgres
 import RelayStore
 import StoreSQL
 
-/// The values of a statement, in binary: `$1` first. Each connection keeps one, so that its memory is used again.
+/// The values of a statement, in binary: `$1` first. Each connection keeps one, so that the memory is reused.
 struct PostgresParameters: Sendable {
     private var fields = BinaryFields()
     private(set) var types: [UInt32] = []
@@ -149,7 +149,7 @@ struct PostgresParameters: Sendable {
     ) -> R {
         let formats = [Int32](repeating: 1, count: count)
         return unsafe fields.bytes.withUnsafeBytes { bytes in
-            // An empty value has an address nevertheless: without one it would be NULL.
+            // An empty value needs an address, too: without one it would be NULL.
             let base = unsafe bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1)
             let values = unsafe starts.map { start in
                 unsafe start < 0 ? nil : base?.advanced(by: start).assumingMemoryBound(to: CChar.self)

@@ -52,7 +52,7 @@ package final class PostgresPool: Sendable {
         lanes = Dictionary(
             uniqueKeysWithValues: PostgresRole.allCases.map { role in
                 let lane = Lane(idle: Idle())
-                // Made empty and then filled: to free a semaphore that counts less than when it was made is a fault
+                // Made empty and then filled: freeing a semaphore whose count is below its initial value crashes
                 // (dispatch_semaphore_create(3)).
                 for _ in 0..<role.connections(of: settings.connections) { lane.places.signal() }
                 return (role, lane)
@@ -79,7 +79,7 @@ package final class PostgresPool: Sendable {
     /// - Parameters:
     ///   - doing: for the error, as in "registering devices".
     ///   - isReadOnly: whether the work may simply be repeated after a lost answer.
-    ///   - deadline: to connect, or to find that a statement cannot be cancelled, may take a second more.
+    ///   - deadline: connecting, or finding that a statement cannot be cancelled, may take one second longer.
     /// - Throws: `StoreError` for an error of the server or of the connection to it; any other error of `body`, as it is.
     func use<R: Sendable>(
         _ role: PostgresRole, _ doing: String, isReadOnly: Bool = false, until deadline: MonotonicTime,

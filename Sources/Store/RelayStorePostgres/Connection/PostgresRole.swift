@@ -18,7 +18,7 @@ package enum PostgresRole: CaseIterable, Hashable, Sendable {
     /// - Parameter all: at least `fewest`.
     func connections(of all: Int) -> Int { self == .requests ? all - (Self.allCases.count - 1) : 1 }
 
-    /// With fewer, a role would have none.
+    /// The smallest number of connections: with fewer, a role would have none.
     package static let fewest = allCases.count
 
     /// The server's limit for one statement: longer than any deadline of the role, which comes first.
@@ -44,14 +44,15 @@ package enum PostgresRole: CaseIterable, Hashable, Sendable {
             "default_transaction_isolation": "'read committed'",
             // The server's half of the conninfo's keepalives: locks of a node that is gone are free after 5 s.
             "tcp_keepalives_idle": "2", "tcp_keepalives_interval": "1", "tcp_keepalives_count": "3",
-            // To plan each call would cost more than most calls, and a plan for one call's values may be another one
-            // tomorrow.
+            // Planning each call would cost more than most calls do, and a plan made for one call's values may change
+            // from day to day.
             "plan_cache_mode": "force_generic_plan",
-            // Compiling a plan takes longer than any statement here runs, and it is decided by estimates.
+            // Compiling a plan takes longer than any statement here runs, and estimates decide whether it happens.
             "jit": "off",
             "client_min_messages": "warning",
         ]
-        // A plan that was made while a table had one page is used long after: going row by row over an index is never far wrong.
+        // A plan made while a table had one page is used long after that: going row by row through an index is never
+        // far wrong.
         if self != .control {
             for way in ["seqscan", "bitmapscan", "hashjoin", "mergejoin", "material"] {
                 settings["enable_\(way)"] = "off"

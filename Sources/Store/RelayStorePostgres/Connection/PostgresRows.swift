@@ -35,7 +35,7 @@ import StoreSQL
         unsafe try body(PostgresRow(result, row))
     }
 
-    /// Reads each row, all of its columns: a debug build ends a program that skips some.
+    /// Reads each row. `body` must read all columns: a debug build traps otherwise.
     func each(_ body: (inout Columns<PostgresRow>) throws -> Void) rethrows {
         for row in 0..<count { try read(row, body) }
     }
@@ -68,7 +68,7 @@ import StoreSQL
         return unsafe try body(UnsafeRawBufferPointer(start: relay_PQgetvalue(result, row, column), count: count))
     }
 
-    /// A bigint, an integer, a smallint or a truth value; 0 for NULL.
+    /// A bigint, an integer, a smallint or a boolean; 0 for NULL.
     @inline(__always)
     func integer(_ row: Int, _ column: Int) -> Int64 {
         unsafe withBytes(row, column) { unsafe Self.integer($0, column) }
@@ -112,7 +112,7 @@ import StoreSQL
         unsafe withBytes(row, column) { unsafe [UInt8]($0) }
     }
 
-    /// Copies the value behind the arena's end; absent for NULL.
+    /// Appends the value to the arena; `.absent` for NULL.
     @inline(__always)
     func append(_ row: Int, _ column: Int, to arena: inout [UInt8]) -> ByteSlice {
         let start = arena.count

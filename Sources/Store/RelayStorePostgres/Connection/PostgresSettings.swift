@@ -11,7 +11,8 @@ package struct PostgresSettings: Sendable {
     /// - Parameters:
     ///   - url: libpq's URL or `key=value` text, without a password.
     ///   - password: its bytes; nil where the server asks for none, or libpq finds it in its own places (PGPASSWORD, .pgpass).
-    ///   - schema: where the tables are: a lowercase letter or "_", then such and digits, 63 in all. Default "upgrade_relay".
+    ///   - schema: the schema of the tables: a lowercase letter or "_", then lowercase letters, digits and "_", at most
+    ///     63 characters, not beginning with "pg_". Default "upgrade_relay".
     ///   - connections: how many sessions there are at most, 5 to 64. Default 8.
     ///   - application: the sessions' name in the server's lists. Default "upgrade-relay".
     ///   - environment: this process's environment, where libpq looks for options that the url leaves out. Default empty.

@@ -22,7 +22,7 @@ struct PostgresStatement: Sendable {
         self.init(composed: sql.text, isReadOnly: isReadOnly)
     }
 
-    /// - Parameter text: composed of such texts.
+    /// - Parameter text: composed of such source texts.
     init(composed text: String, isReadOnly: Bool = false) {
         self.text = text
         self.isReadOnly = isReadOnly

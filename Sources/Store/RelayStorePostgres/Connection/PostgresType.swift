@@ -17,7 +17,7 @@ enum PostgresType: UInt32, Sendable {
     case uuid = 2950
     case uuids = 2951
 
-    /// The array type of it.
+    /// The type of an array of this type.
     var array: PostgresType {
         switch self {
         case .bool: .bools

@@ -7,8 +7,9 @@ import RelayEngine
 /// |---|---|---|
 /// | up | the last connection that was made succeeded; any caller may make another | a connection breaks, or cannot be made |
 /// | down | one caller at a time tries: at once, then after 0.1 s, 0.2 s … 2 s, each with up to a quarter more | one succeeds |
-/// A connection that broke alone is replaced by the first try: if that fails too, the server is gone. Connections that were
-/// made before the server was gone are found to be broken one by one, perhaps hours later, and that is no news.
+/// A connection that broke alone is replaced by the first try: if that fails too, the server is gone. Connections that
+/// were made before the server was gone are found to be broken one by one, perhaps hours later; this is not reported
+/// again.
 ///
 /// While it is down for less than `patience`, callers wait for the next try, up to their deadlines: a server that restarts
 /// is back by then, unnoticed. After that they are refused at once, so that no threads pile up behind a server that is gone.
@@ -45,12 +46,12 @@ struct ReconnectMachine: Sendable {
     static let patience = Duration.seconds(5)
 
     private var outage: Outage?
-    /// The outages that are over and in which the server was gone.
+    /// The number of past outages in which the server was gone.
     private(set) var outages = 0
 
     var isUp: Bool { outage == nil }
 
-    /// A caller needs a connection.
+    /// Decides for a caller that needs a connection.
     mutating func needed(at now: MonotonicTime) -> Permission {
         guard var outage else { return .dial }
         if !outage.isTrying, now >= outage.notBefore {
@@ -72,7 +73,7 @@ struct ReconnectMachine: Sendable {
         return .back(after: now - outage.since, tries: outage.tries)
     }
 
-    /// A connection could not be made.
+    /// Notes that a connection could not be made.
     /// - Parameter random: from 0 up to, not including, 1.
     mutating func failed(_ reason: String, at now: MonotonicTime, random: Double) -> Report? {
         var outage = outage ?? Outage(since: now, reason: reason, notBefore: now, isTrying: true)
@@ -90,8 +91,8 @@ struct ReconnectMachine: Sendable {
         return isNews ? .lost(reason: reason) : nil
     }
 
-    /// An established connection broke. The first caller to notice connects at once.
-    /// - Parameter generation: `outages` when it was made.
+    /// Notes that an established connection broke. The first caller to notice connects at once.
+    /// - Parameter generation: `outages` when the connection was made.
     mutating func broke(_ reason: String, generation: Int, at now: MonotonicTime) {
         guard outage == nil, generation == outages else { return }
         outage = Outage(since: now, reason: reason, notBefore: now)

@@ -19,13 +19,13 @@ struct SessionFacts: Hashable, Sendable {
     var hasSchema = true
     /// Whether the role has USAGE and CREATE on the schema; where there is no schema, CREATE on the database.
     var mayUseSchema = true
-    /// Whether one session hears another session's NOTIFY.
+    /// Whether one session receives another session's NOTIFY.
     var hearsNotifications = true
-    /// The server process differs from the one that was reported at the start.
+    /// Whether the server process differs from the one that was reported at the start.
     var isBehindPooler = false
 }
 
-/// A setting with which the relay does not work, or loses what it promises to keep.
+/// A setting with which the relay does not work, or may lose data that it promises to keep.
 struct SessionFault: Hashable, Sendable {
     enum Code: Hashable, Sendable {
         case serverTooOld, standby, noFsync, noFullPageWrites, encoding, transactionPooler, tooFewConnections, noRights
@@ -51,7 +51,8 @@ struct SessionFault: Hashable, Sendable {
 }
 
 extension SessionFacts {
-    /// The oldest version that PostgreSQL's makers still mended when this was written (postgresql.org/support/versioning).
+    /// The oldest version that PostgreSQL's developers still supported when this was written
+    /// (postgresql.org/support/versioning).
     static let oldest = 130_000
 
     /// Finds the faults. Pure.
@@ -144,7 +145,7 @@ extension SessionFacts {
     /// How long a notification may take.
     private static let hearing = Duration.seconds(2)
 
-    /// Asks the server for them.
+    /// Gathers the facts from the server.
     ///
     /// - Parameters:
     ///   - listener: a session other than `speaker`: a pooler in transaction mode gives both the same session of the server,

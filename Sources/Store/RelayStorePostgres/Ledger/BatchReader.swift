@@ -19,10 +19,11 @@ enum BatchReader {
         static let again = 9
     }
 
-    /// A batch of devices of each channel, in the order of the primary key, or of the index of the few of another channel than
-    /// the first: the comparison of rows allows no other index.
+    /// The statement for a batch of devices, for each channel. It reads in the order of the primary key or, for a
+    /// channel other than the first, of the index of that channel's few devices: the comparison of rows allows no other
+    /// index.
     static let batches = Channel.allCases.map { devices("= \($0.rawValue)") }
-    /// The same without devices that have a row in the ledger of a campaign ($6): its canary's.
+    /// The same without devices that have a row in the ledger of a campaign ($6): those of its canary.
     static let batchesWithoutRows = Channel.allCases.map { devices("= \($0.rawValue) \(hasNoRow)") }
 
     private static let hasNoRow =
@@ -40,8 +41,9 @@ enum BatchReader {
                 """, isReadOnly: true)
     }
 
-    /// Takes the longest due first, from the index, and sorts only those that were taken. LEFT: a row whose device has gone
-    /// would stay due for ever. None of a campaign that is over: its sender may not have noticed yet.
+    /// Takes the rows that have been due longest first, from the index, and sorts only those. LEFT JOIN: without it, a
+    /// row whose device is gone would stay due for ever. Finds none for a campaign that is over: its sender may not
+    /// have noticed yet.
     static let dueRetries = PostgresStatement(
         """
         SELECT r.device_id, d.token, d.telephone, d.version, d.environment, d.retired_at IS NOT NULL, d.registered_at,
@@ -63,7 +65,7 @@ enum BatchReader {
             AND (SELECT c.finished_at IS NULL FROM campaign AS c WHERE c.id = $1)
         """, isReadOnly: true)
 
-    /// How many devices one message reads where most of them may be of another wave.
+    /// The number of devices that one query reads where most of them may be of another wave.
     private static let page = 2000
 
     /// See `Ledger.readDevices`.

@@ -27,14 +27,15 @@ extension CommitWriter {
             AND NOT EXISTS (SELECT FROM device AS d WHERE d.id = n.id AND d.telephone = n.telephone)
             AND NOT EXISTS (SELECT FROM former_telephone AS f WHERE f.telephone = n.telephone AND f.device_id = n.id)
         """)
-    /// The ranges that have a device of a packed batch.
+    /// The ranges that overlap a packed batch.
     static let overlaps = PostgresStatement(
         """
         SELECT n.first, n.last FROM unnest($2, $3) AS n (first, last)
         WHERE n.last >= (SELECT b.first FROM delivery_batch AS b WHERE b.campaign_id = $1 AND b.last >= n.first
                          ORDER BY b.last LIMIT 1)
         """)
-    /// OFFSET: looks up each range by itself, instead of comparing all rows of the campaign with all ranges.
+    /// OFFSET 0 makes the server look up each range by itself, instead of comparing all rows of the campaign with all
+    /// ranges.
     static let rowsBetween = PostgresStatement(
         composed: """
             SELECT d.* FROM unnest($2, $3) AS n (first, last) CROSS JOIN LATERAL (
@@ -51,7 +52,7 @@ extension CommitWriter {
         SELECT $1, $2, n.* FROM unnest($3, $4, $5, $6, $7, $8) AS n
         """)
     static let writeRows = PostgresStatement(sql: "\(rowsWithoutUsers), telephone = excluded.telephone")
-    /// For rows that go on naming their users.
+    /// For rows that keep naming their users.
     static let writeReminders = PostgresStatement(sql: rowsWithoutUsers)
     /// A row that exists keeps its user.
     private static let rowsWithoutUsers: SQL = """
@@ -70,7 +71,8 @@ extension CommitWriter {
         UPDATE delivery SET state = 2, reason = NULL, next_attempt_at = NULL, environment = 0, updated_at = $2, again = 0
         WHERE campaign_id = $1 AND device_id = ANY ($3)
         """)
-    /// Leaves a shard that is elsewhere where it is. ANY: without it a plan may begin with all shards of the campaign.
+    /// Skips a shard whose cursor is not where the batch began. ANY: without it, a plan may begin with all shards of
+    /// the campaign.
     static let moveShards = PostgresStatement(
         """
         UPDATE shard AS s SET cursor = n.after, remaining = n.remaining

@@ -35,7 +35,7 @@ struct CommitWriter {
     private struct Outcomes {
         var packed: [DeliveryPacker] = []
         var rows: [NewRow] = []
-        /// Rows that go on naming their users.
+        /// Rows that keep naming their users.
         var reminders: [NewRow] = []
         var givenBack: [Int64] = []
     }
@@ -50,7 +50,8 @@ struct CommitWriter {
 
     /// Records what the answers prove about tokens.
     ///
-    /// - Returns: the devices that it retired, by app: they still need their places, which the caller gives last.
+    /// - Returns: the retired devices, by app. The caller must give them their places (`DeadDevices`) at the end of the
+    ///   transaction.
     static func recordTokens(of batches: [LedgerCommit], _ session: PostgresSession) throws -> [Int64: [Int64]] {
         let retirements = batches.flatMap(\.retirements)
         var retired: [Int64: [Int64]] = [:]
@@ -77,7 +78,7 @@ struct CommitWriter {
     }
 
     private static func erased(of batches: [LedgerCommit], _ session: PostgresSession) throws -> Set<Int64> {
-        // As a rule there are none.
+        // Usually no device was erased.
         guard try !session.run(anyErased, { _ in }).isEmpty else { return [] }
         let pushed = batches.flatMap { batch in
             batch.rows.filter { !$0.telephone.isAbsent }.map { ($0.device, batch.devices.string($0.telephone)) }
@@ -180,13 +181,14 @@ struct CommitWriter {
 
     // MARK: Recorded outcomes
 
-    /// Above so many ids for each device of a batch, looking up each device costs less than reading the range.
+    /// With more ids than this for each device of a batch, looking up each device costs less than reading the range.
     private static let sparse: Int64 = 8
 
     private func oldRows(of batches: [LedgerCommit]) throws -> [Int64: RecordedOutcome] {
         let batches = batches.filter { !$0.rows.isEmpty }
         let packing = batches.filter { $0.shard?.packs == true }
-        // For a few sandbox devices among many of production, or for a small wave, the range holds the rows of all other devices.
+        // Ranges are read only for these: for a few sandbox devices among many of production, or for a small wave, a
+        // range would hold the rows of all other devices.
         let dense = batches.filter {
             $0.shard != nil && ($0.shard?.packs == true || ($0.last - $0.first) / Int64($0.rows.count) <= Self.sparse)
         }
@@ -290,7 +292,8 @@ struct CommitWriter {
         }
     }
 
-    /// Moves cursors, and takes the devices they passed out of the count of those that the campaign has not come to.
+    /// Moves the cursors, and subtracts the devices that they passed from the count of those that the campaign has not
+    /// reached yet.
     private mutating func moveShards(of batches: [LedgerCommit]) throws {
         var moves: [Int: (before: ShardRange, after: ShardRange)] = [:]
         for batch in batches {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 
-/// When the change mark must be asked for, and when the known one still counts: no change was notified, this relay has made
-/// none, and the mark is young. Pure.
+/// When the store must be asked for its change mark, and when the known mark still counts: no change was notified, this
+/// relay has made none, and the mark is young. Pure.
 struct ChangeWatch: Sendable {
     /// The longest age of a mark. Every change is notified (the schema's `tell`), so that only a server that has gone
     /// silent, or a pooler that swallows notifications, is noticed as late as this.

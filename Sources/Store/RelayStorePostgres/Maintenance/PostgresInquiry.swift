@@ -12,7 +12,7 @@ package struct PostgresInquiry {
 
     package init(_ settings: PostgresSettings) { self.settings = settings }
 
-    /// The server's answers, failures included. Blocks for 8 s at most, or as long as names are looked up.
+    /// The server's answers, failures included. Blocks for 8 s at most, but longer if a name look-up takes longer.
     package func run() -> [StoreAnswer] {
         let pool = PostgresPool(settings, log: .discarding)
         defer { pool.close() }

@@ -3,7 +3,8 @@ package import RelayEngine
 import StoreSQL
 
 extension PostgresStore {
-    /// The schema addresses each event as it is written: an event that is committed late has a lower number than events that
+    /// Dates the notifications that the schema's trigger has made, and drops those beyond the limit. The trigger
+    /// addresses each event as it is written, since an event that is committed late has a lower number than events that
     /// were read before it.
     package func addressEvents(limit: Int, at now: Timestamp) throws {
         let isBehind = try readOnce("looking for events") { session in

@@ -4,7 +4,7 @@ package import RelayStore
 package import StoreSQL
 import Synchronization
 
-/// The server uses the room again that a pruning frees; it gives little of it back to the file system.
+/// The server reuses the space that a pruning frees; it returns little of it to the file system.
 extension PostgresStore {
     package func prune(
         before time: Timestamp, at now: Timestamp, pulse: (PruneReport) -> Bool
@@ -33,8 +33,9 @@ extension PostgresStore {
 
     package func restFromPruning(_ pause: Duration, after steps: Int) { options.rest(pause) }
 
-    /// A push that was on its way a day ago has been recorded. The server's clock may be set in between, so the day counts by this process's
-    /// own clock, too; after thirty days the server's alone counts, for relays that start anew each day.
+    /// Deletes records of erased devices after a day: a push that was on its way then has been recorded. The server's
+    /// clock may be set in between, so the day must also have passed on this process's own clock. After thirty days the
+    /// server's clock alone counts, for relays that restart every day.
     package func pruneOwn(_ session: PostgresSession) throws {
         let now = options.ticks()
         guard let newest = try session.integer("SELECT max(at) FROM erased_device HAVING count(*) > 0") else { return }

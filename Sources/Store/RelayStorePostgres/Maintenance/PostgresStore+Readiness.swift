@@ -3,7 +3,8 @@ import RelayEngine
 import RelayStore
 import StoreSQL
 
-/// Tests whether the writes of requests can succeed: not that one table takes a row, but that each may be written to and is not locked.
+/// Tests whether the writes of requests can succeed: that every table may be written to and is not locked, not only
+/// that one table takes a row.
 extension PostgresStore {
     /// How often, and how far apart, a locked table is looked at: most locks are over by then.
     private static let looks = (count: 3, pause: Duration.milliseconds(100))
@@ -41,13 +42,13 @@ extension PostgresStore {
                 hint: "GRANT it what it had: it must own the schema \(schema.name) and all in it")
         }
         guard !tables.isEmpty else { return }
-        // The lock that a written row takes on its table. At once, or not at all.
+        // Takes the lock that writing a row takes on its table, without waiting.
         let names = tables.joined(separator: ", ")
         try session.connection.execute("LOCK TABLE \(names) IN ROW EXCLUSIVE MODE NOWAIT", until: session.deadline)
     }
 
-    /// The tables that the relay writes to, as they are when the store is opened: one that goes is missed. Not the gates of
-    /// relays, each of which is locked by a relay that gives its owner up.
+    /// The tables that the relay writes to, as they are when the store is opened, so that a missing one is noticed
+    /// later. The tables `node_gate_…` are left out: a relay that fences another one locks that relay's.
     static func tables(_ connection: PostgresConnection, until deadline: MonotonicTime) throws(PostgresFailure)
         -> [String]
     {
@@ -60,7 +61,7 @@ extension PostgresStore {
         return rows.all { $0.text() }
     }
 
-    /// A table's owner has all of these rights, unless they were taken away.
+    /// The rights that the relay's role lacks. The owner of a table has all of them, unless they were revoked.
     private static let lacking: SQL = """
         SELECT 'table ' || c.relname, string_agg(r.name, ', ') FROM pg_class AS c,
             unnest(CASE c.relkind WHEN 'r' THEN ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE'] ELSE ARRAY['SELECT'] END) AS r (name)

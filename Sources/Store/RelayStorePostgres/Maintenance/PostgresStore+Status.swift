@@ -12,7 +12,7 @@ extension PostgresStore {
                 (version: Int($0.integer()), at: $0.time())
             }
             let releases = try session.all(StoreRelease.self, "FROM release ORDER BY id")
-            // With indexes and other storage beside the rows.
+            // Includes indexes and TOAST tables.
             let size = try session.integer(
                 """
                 SELECT CAST(coalesce(sum(pg_total_relation_size(c.oid)), 0) AS bigint)
@@ -30,7 +30,7 @@ extension PostgresStore {
         }
     }
 
-    /// Nothing about the server's disk, which the relay cannot see.
+    /// Has nothing about the server's disk, which the relay cannot see.
     package func figures() -> StoreFigures { tally.withLock { $0 } }
 
     /// Each app has a row whose revision rises with each decision and each request. Changes by this relay count, too. The

@@ -47,8 +47,8 @@ package struct BatchRegistrar: DeviceRegistrar {
             FROM unnest($1) WITH ORDINALITY AS n (digest, place) JOIN device AS d ON d.digest = n.digest
             ORDER BY d.digest FOR UPDATE OF d
             """)
-    /// In the order of the digests, with ids in the order in which they came; a device that exists since the look is found
-    /// by the next one.
+    /// Inserts in the order of the digests, with ids in the order in which the devices came. A device that another
+    /// transaction has inserted since `find` is skipped, and found by the next `find`.
     static let insert = PostgresStatement(
         sql: """
             INSERT INTO device (id, app_id, digest, token, environment, registered_at, retired_at, seen_at, \(texts))
@@ -66,8 +66,8 @@ package struct BatchRegistrar: DeviceRegistrar {
         """
     /// From this number of devices on, `copy` is less work.
     private static let many = 100
-    /// The shards of its app's campaign keep a device in the environment that they had it in. IS NOT DISTINCT FROM: keeps
-    /// the server from an index of the app, which would select nothing.
+    /// `planned_environment` keeps the environment in which the shards of the app's campaign count a device. IS NOT
+    /// DISTINCT FROM keeps the server from using an index on the app, which would not narrow the search.
     static let update = PostgresStatement(
         sql: """
             UPDATE device AS d SET \(texts.map { "\($0) = n.\($0)" }), registered_at = n.registered_at,
@@ -100,7 +100,7 @@ package struct BatchRegistrar: DeviceRegistrar {
             for (place, token) in left {
                 if met.insert(token).inserted { turn.append((place, token)) } else { later.append((place, token)) }
             }
-            // Another transaction may register one between the look and the insertion.
+            // Another transaction may register a device between the look-up and the insertion.
             later += try registerOnce(batch, turn)
             left = later
         }
@@ -133,14 +133,14 @@ package struct BatchRegistrar: DeviceRegistrar {
             return new
         }
 
-        /// By bytes: to Swift two spellings of "é" are equal.
+        /// Compares bytes: to Swift, two spellings of "é" are equal.
         private static func same(_ one: String?, _ other: String?) -> Bool {
             guard let one, let other else { return one == nil && other == nil }
             return one.utf8.elementsEqual(other.utf8)
         }
     }
 
-    /// - Returns: the devices that another transaction has registered since the look.
+    /// - Returns: the devices that another transaction has registered since `find`.
     private mutating func registerOnce(
         _ batch: RegistrationBatch, _ turn: [(place: Int, token: [UInt8])]
     ) throws -> [(Int, [UInt8])] {
@@ -167,8 +167,8 @@ package struct BatchRegistrar: DeviceRegistrar {
             }
         }
         try write(changed, Self.update) { values in values.add(changed.map(\.id)) }
-        // An import's devices have their ids as they lie in the table, in the order of their digests: reading them one after
-        // the other then reads each page once.
+        // An import's devices get their ids in the order of their digests, which is also their order in the table:
+        // reading them by id then reads each page once.
         let isImport = rule.source == .records && turn.count >= Self.many
         let new = (isImport ? order : Array(turn.indices)).filter { !isKnown[$0] }
         guard !new.isEmpty else { return [] }
@@ -194,7 +194,7 @@ package struct BatchRegistrar: DeviceRegistrar {
     }
 
     /// - Parameter digests: ascending.
-    /// - Returns: false where another transaction has registered one of them since the look.
+    /// - Returns: false where another transaction has registered one of them since `find`.
     private func copy(_ devices: [Written], _ digests: some Sequence<ArraySlice<UInt8>>) throws -> Bool {
         let (connection, deadline) = (session.connection, session.deadline)
         try connection.execute("SAVEPOINT copy", until: deadline)

@@ -8,7 +8,8 @@ import UpgradeRules
 extension PostgresStore {
     package typealias Registrar = BatchRegistrar
 
-    /// The devices of one transaction of an import: some tenths of a second. Only a caller that registers one of these waits for it.
+    /// The most devices in one transaction of an import, which takes some tenths of a second. Only a caller that
+    /// registers one of these devices waits for it.
     private static let most = 5000
 
     @discardableResult

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Signing
 
-/// The keys that devices are found by, of many tokens: equal to the schema's token_digest, which takes the server several
-/// times as long.
+/// The digests of many tokens, by which devices are found. They equal the schema's token_digest, for which the server
+/// needs several times as long.
 struct TokenDigests {
     private static let size = 16
     private static let appBytes = 8

@@ -87,7 +87,7 @@ struct CampaignMarks {
         }
     }
 
-    /// Marks those of some devices that count, and counts each whose mark is new.
+    /// Marks those of the devices that count, and adds each new mark to the tally.
     func mark(_ devices: Set<Int64>, _ tally: inout AdoptionTally) throws {
         var notices: [Int64: AdoptionRule.Notice] = [:]
         if campaign.hasNotices {
@@ -104,7 +104,7 @@ struct CampaignMarks {
         }
     }
 
-    /// No device has both a place in a batch and a row.
+    /// The ledger's entries for devices. No device has both a place in a batch and a row.
     private func entries(of devices: Set<Int64>) throws -> [Int64: AdoptionRule.Entry] {
         var entries: [Int64: AdoptionRule.Entry] = [:]
         try run(Self.packed, devices) { row in

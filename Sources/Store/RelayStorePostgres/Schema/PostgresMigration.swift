@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CTexts
 
-/// One step of the store's growth from release to release, under the number that it has in SQLite: from step 22 on a step is
-/// two texts. A step's additions do not disturb the release before it, so that both releases may work at a time.
+/// One step of the store's growth from release to release, under the number that it has in SQLite: from step 22 on,
+/// each step has one text per driver. A step's additions do not disturb the release before it, so that both releases
+/// may work at the same time.
 struct PostgresMigration: Sendable {
     var name: String
     var toVersion: Int
@@ -10,7 +11,7 @@ struct PostgresMigration: Sendable {
 
     /// Every step so far, each a text of its own that no one edits after its release.
     static let chain: [PostgresMigration] = {
-        // The first has everything that SQLite's steps up to it have made.
+        // The first step makes everything that SQLite's steps up to its number make.
         let names = [
             "the first schema", "moments and systems in the history", "what the app stores said",
             "dead tokens in their order, events of apps", "versions seen lately",

@@ -4,7 +4,7 @@ import RelayEngine
 import RelayStore
 package import StoreSQL
 
-/// A connection within one call of the store, as the statements that every driver shares see it.
+/// A connection within one call of the store, in the form that the statements shared by all drivers use.
 package struct PostgresSession: SQLConnection {
     let connection: PostgresConnection
     let deadline: MonotonicTime
@@ -44,11 +44,11 @@ extension SQL {
 }
 
 extension Columns<PostgresRow> {
-    /// The next column as text, which every column of a script's result is.
+    /// The next column as text: every column of a script's result is text.
     mutating func written() -> String { String(decoding: blob(), as: UTF8.self) }
 }
 
-/// A row of a result, which outlives it: a closure that is lent one must not keep it.
+/// A row of a result, valid only as long as the result: a closure that is lent a row must not keep it.
 @safe package struct PostgresRow: SQLRow {
     private let result: OpaquePointer
     private let row: Int32

@@ -3,7 +3,7 @@ import RelayEngine
 import Threading
 
 extension PostgresStore {
-    /// Runs a script of statements, in one transaction unless it contains its own: faults in tests.
+    /// Runs a script of statements, in one transaction unless it contains its own; for faults in tests.
     package func administer(_ script: String) throws {
         let deadline = MonotonicClock.now() + Self.patience(.long)
         try pool.use(.long, "running a script", until: deadline) { connection in

@@ -5,13 +5,13 @@ package import StoreSQL
 import Threading
 
 extension PostgresStore {
-    /// The longest time for all of it.
+    /// The longest time for a whole transfer.
     private static let transferPatience = Duration.seconds(24 * 3600)
     /// Rows between two reports of progress.
     private static let stride = 8192
 
-    /// Copies everything from another store, with its numbers, into a schema that has nothing yet. One transaction:
-    /// interrupted, the schema is as empty as before. The copy is checked before it is committed.
+    /// Copies everything from another store, ids included, into an empty schema. Runs in one transaction: after an
+    /// interruption the schema is as empty as before. The copy is checked before it is committed.
     ///
     /// - Parameters:
     ///   - source: a snapshot of a store of this release's schema version.
@@ -28,7 +28,7 @@ extension PostgresStore {
         let deadline = MonotonicClock.now() + Self.transferPatience
         return try pool.write(.long, "taking another store's rows", until: deadline) { connection in
             let session = PostgresSession(connection: connection, deadline: deadline)
-            // The schema is empty; its locks are held for minutes all the same.
+            // Without these timeouts: the locks are held for minutes, which harms nothing in an empty schema.
             try connection.execute(
                 """
                 SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0;
@@ -45,7 +45,7 @@ extension PostgresStore {
                 try connection.execute("ALTER TABLE \(table.name) DISABLE TRIGGER USER", until: deadline)
                 guard try !session.exists("SELECT 1 FROM \(table.name)") else { throw try occupied(session) }
             }
-            // Built once, over all rows, in a fraction of the time.
+            // The indexes are rebuilt once, over all rows, which takes a fraction of the time.
             let indexes = try session.all(Self.indexes) { (drop: $0.text(), make: $0.text()) }
             for index in indexes { try connection.execute(index.drop, until: deadline) }
             // Rows of a table that this transaction has emptied are written as visible to all, so that they are never
@@ -88,7 +88,8 @@ extension PostgresStore {
         }
     }
 
-    /// The message begins with what is there, since dropping it cannot be undone.
+    /// The error for a schema that holds a store. Its message begins with the content, since dropping that cannot be
+    /// undone.
     private func occupied(_ session: PostgresSession) throws -> StoreError {
         let devices = try session.integer("SELECT count(*) FROM device WHERE removed_at IS NULL") ?? 0
         let campaigns = try session.integer("SELECT count(*) FROM campaign") ?? 0
@@ -116,7 +117,7 @@ extension PostgresStore {
             AND NOT EXISTS (SELECT FROM pg_constraint AS f WHERE f.contype = 'f' AND f.confrelid = k.conrelid)
         """
 
-    /// Continues each table's numbers after the highest.
+    /// Sets each id sequence to continue after the table's highest id.
     private func goOnCounting(_ session: PostgresSession) throws {
         let sequences = try session.all(
             """

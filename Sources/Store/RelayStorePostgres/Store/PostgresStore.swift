@@ -6,9 +6,9 @@ import Synchronization
 package import Telemetry
 import Threading
 
-/// The relay's store in a schema of a PostgreSQL database: several sessions, each statement of which sees what was committed
-/// before it. A decision takes the app's lock first (`WriteLock`); counters that every session changes have a row for each
-/// of several sessions.
+/// The relay's store in a schema of a PostgreSQL database: several sessions, in which each statement sees everything
+/// that was committed before it. A decision takes the app's lock first (`WriteLock`); counters that every session
+/// changes are spread over 16 rows by session.
 ///
 /// Calls block and may be made from any thread. The closures that some of them take must not call the store again, and may run
 /// up to three times (`Repetition`).
@@ -42,7 +42,7 @@ package final class PostgresStore: PrunableSQL {
         watch = Mutex(ChangeWatch(longest: options.longestSilence))
         schema = PostgresSchema(name: settings.schema, release: release)
         let memory = options.membership.memory
-        // Only behind a new session can there be another server.
+        // Only a new session can lead to another server.
         let pool = PostgresPool(settings, log: options.log) { connection, deadline throws(PostgresFailure) in
             guard !memory.hasFallen, let seen = memory.seen, let question = Self.holdDecision(seen) else { return }
             try connection.execute(question, until: deadline)
@@ -106,7 +106,7 @@ package final class PostgresStore: PrunableSQL {
         try write(.requests, doing, lock: lock, body)
     }
 
-    /// - Parameter isSnapshot: whether all of its statements see one moment.
+    /// - Parameter isSnapshot: whether all of its statements see the same state.
     func look<R: Sendable>(
         _ role: PostgresRole, _ doing: String, isSnapshot: Bool, _ body: (PostgresSession) throws -> R
     ) throws -> R {
@@ -116,7 +116,8 @@ package final class PostgresStore: PrunableSQL {
             // Devices that are read here are pushed to.
             if role == .reads { try membership.memory.allowWriting() }
             return try pool.use(role, doing, isReadOnly: true, until: deadline) { connection in
-                // A server's content may be replaced under sessions that stay. Each transaction that records asks, too.
+                // A server's content may be replaced while its sessions stay open. Each transaction that writes asks as
+                // well.
                 if role == .reads, isPastDue(), let question = membership.memory.seen.flatMap(Self.holdDecision) {
                     try connection.execute(question, until: deadline)
                 }
@@ -140,12 +141,14 @@ package final class PostgresStore: PrunableSQL {
             try memory.allowWriting()
             let start = MonotonicClock.now()
             let result = try pool.use(role, doing, until: deadline) { connection in
-                // Sent as one message, of this relay's own numbers. The mark that was seen is read when this is sent.
+                // Sent as one message, composed of numbers and checked texts alone. The mark seen so far is read at
+                // this moment.
                 let begin = [
                     "BEGIN", membership.held.map { "SELECT hold_node(\($0.node), \($0.incarnation))" },
                     memory.hasFallen ? nil : memory.seen.flatMap(Self.holdDecision),
                 ].compactMap(\.self).joined(separator: "; ")
-                // Not for a batch of outcomes, which decides nothing, and whose lease has a number.
+                // Not asked with a batch of outcomes: it decides nothing, and the number of its lease's commits shows
+                // whether the store went back.
                 let question = PostgresConnection.AfterCommit(text: DecisionTable.newest.text) { rows in
                     let found = rows.first {
                         (identity: $0.written(), decision: Int64($0.written()), sign: $0.written())
@@ -186,7 +189,8 @@ package final class PostgresStore: PrunableSQL {
         }
     }
 
-    /// nil where the mark's texts are not such as this program makes: they become part of a statement.
+    /// The statement that checks that the store holds a mark; nil where the mark's texts are not of the form that this
+    /// program makes, since they become part of the statement.
     static func holdDecision(_ seen: StoreMark) -> String? {
         let isPlain = (seen.identity + seen.sign).utf8.allSatisfy {
             (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
@@ -197,7 +201,8 @@ package final class PostgresStore: PrunableSQL {
 
 extension PostgresSession {
     /// Takes the lock until the end of the transaction. The app's lock includes the runs of its campaigns: no commit of
-    /// outcomes is recorded until then, and each statement that follows sees the counts and the shards of one moment.
+    /// outcomes is recorded until then, and each statement that follows sees the counts and the shards in the same
+    /// state.
     fileprivate func take(_ lock: WriteLock) throws {
         switch lock {
         case .rows: break
@@ -237,7 +242,7 @@ extension PostgresStore {
         package var grows = true
         /// Leaves the machine to other work between the parts of long work. Default sleeps.
         package var rest: @Sendable (Duration) -> Void = Pause.rest
-        /// How long the change mark is not asked for where no change was notified. Zero: it is asked for each time; for a
+        /// How long a known change mark counts while no change is notified. Zero: the store is asked each time, for a
         /// clock that is not the system's. Default two seconds.
         package var longestSilence = Duration.seconds(2)
         /// Whether the store works on a server that may lose data: for tests and demonstrations. Default false.

@@ -16,8 +16,8 @@ struct TransferredTable: Sendable {
         self.expressions = expressions
     }
 
-    /// In an order in which each row comes after the rows that it refers to. The rows that a new store begins with, and
-    /// those that are forgotten within the hour, are in none of these tables.
+    /// In an order in which each row comes after the rows that it refers to. Tables whose rows a new store has from the
+    /// start, and tables whose rows are forgotten within the hour, are left out.
     static let all: [TransferredTable] = [
         TransferredTable("app"),
         TransferredTable("app_tally", from: "app", ["app_id": "id"]),
@@ -48,7 +48,7 @@ struct TransferredTable: Sendable {
 
         enum Form {
             case int2, int4, int8, text, bytes
-            /// Computed from the app in the column before it and the token, a text there.
+            /// Computed from the app, which is the column before it, and the token, which is a text in the source.
             case digest
             /// The same token, packed: comes after the digest.
             case token
@@ -57,7 +57,7 @@ struct TransferredTable: Sendable {
 
     var count: SQL { "SELECT count(*) FROM \(source)" }
 
-    /// The columns of the table here, except those that keep sessions apart.
+    /// The columns of the table here, except `slot`, which spreads a counter over several rows.
     func columns(_ session: PostgresSession) throws -> [Column] {
         try session.all(
             """

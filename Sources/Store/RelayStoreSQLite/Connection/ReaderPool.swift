@@ -6,8 +6,8 @@ import Telemetry
 
 /// A few connections for reading, each used by one thread at a time.
 ///
-/// A caller takes a free one, or waits until one becomes free. Requests (`RequestMark`) leave one to the relay's own
-/// threads: however many long lists are asked for, the fan-out reads.
+/// A caller takes a free one, or waits until one becomes free. Requests (`RequestMark`) leave one connection to the
+/// relay's own threads, so that the fan-out can read however many long lists are requested.
 final class ReaderPool: Sendable {
     private final class Reader: Sendable {
         let connection: Mutex<SQLiteConnection?>
@@ -18,7 +18,7 @@ final class ReaderPool: Sendable {
     }
 
     private let readers: [Reader]
-    /// The places of the free connections, and the number of these.
+    /// The indices of the free connections; `count` is their number.
     private let free: Mutex<[Int]>
     private let count: DispatchSemaphore
     /// How many more requests may read.
@@ -27,7 +27,7 @@ final class ReaderPool: Sendable {
     init(_ connections: [SQLiteConnection]) {
         readers = connections.map(Reader.init)
         free = Mutex(Array(connections.indices))
-        // Made empty and then filled: to free a semaphore that counts less than when it was made is a fault
+        // Made empty and then filled: freeing a semaphore whose count is below its initial value crashes
         // (dispatch_semaphore_create(3)).
         count = DispatchSemaphore(value: 0)
         requests = DispatchSemaphore(value: 0)

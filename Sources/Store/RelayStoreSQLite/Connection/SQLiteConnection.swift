@@ -13,9 +13,9 @@ import Threading
 /// used in two or more threads at the same time" (sqlite.org/threadsafe.html).
 ///
 /// Unchecked, and this is the proof: the only references to a connection are the `Mutex` that was made for it (in
-/// `SQLiteStore` for the writer, in `Reader` for the others) and the parameter of a closure that runs inside that mutex's
-/// `withLock`. What comes out of such a closure is a `Sendable` value, which neither a connection nor a statement can be
-/// part of; statements are kept by their connection alone. Before the mutex has it, a connection is known to one `init`.
+/// `SQLiteStore` for the writer, in `Reader` for the others) and the parameter of a closure that runs inside that
+/// mutex's `withLock`. Such a closure returns a `Sendable` value, which cannot contain a connection or a statement;
+/// statements are kept by their connection alone. Until the mutex holds it, a connection is known to one `init`.
 @safe package final class SQLiteConnection: SQLConnection, @unchecked Sendable {
     private let handle: OpaquePointer
     private(set) var statements: [SQL: Statement] = [:]
@@ -78,7 +78,7 @@ import Threading
         _ = unsafe relay_sqlite3_keep_log_on_close(handle)
     }
 
-    /// Whether foreign keys are enforced; must not be changed within a transaction.
+    /// Sets whether foreign keys are enforced. Must not be called within a transaction.
     func enforceForeignKeys(_ areEnforced: Bool) {
         _ = unsafe relay_sqlite3_enforce_foreign_keys(handle, areEnforced ? 1 : 0)
     }
@@ -132,7 +132,7 @@ import Threading
             }, owner)
     }
 
-    /// The statement of this text, compiled at its first use. No other caller may be in the middle of it.
+    /// The statement of this text, compiled at its first use. No other caller may be stepping through it.
     func prepared(_ sql: SQL) throws(SQLiteFailure) -> Statement {
         if let statement = statements[sql] { return statement }
         let statement = unsafe try Statement(sql, on: handle)
@@ -178,8 +178,8 @@ import Threading
 
     var lastInsertedRow: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
 
-    /// SQLite keeps the system's error behind a failed statement, but not behind a failed COMMIT (vdbe.c: OP_AutoCommit
-    /// leaves without sqlite3SystemError). `errno` still holds the last one: no call after it fails.
+    /// SQLite records the system's error for a failed statement, but not for a failed COMMIT (vdbe.c: OP_AutoCommit
+    /// leaves without sqlite3SystemError). `errno` still holds it, since no later call fails.
     private func commit() throws(SQLiteFailure) {
         errno = 0
         do throws(SQLiteFailure) {
@@ -229,9 +229,10 @@ import Threading
 // MARK: - Locks without a wait
 
 extension SQLiteConnection {
-    /// Tries again while another connection holds a lock, up to the busy time-out: for statements that change a lock they
-    /// have already. SQLite refuses those at once, since waiting could be a deadlock (sqlite.org/c3ref/busy_handler.html):
-    /// for instance where two connections open a new store together, each about to turn it to WAL.
+    /// Tries again while another connection holds a lock, up to the busy time-out: for statements that upgrade a lock
+    /// that they already hold. SQLite refuses those at once, since waiting could be a deadlock
+    /// (sqlite.org/c3ref/busy_handler.html): for instance where two connections open a new store together, each about
+    /// to turn it to WAL.
     func insisting<R>(_ body: (SQLiteConnection) throws -> R) throws -> R {
         let deadline = ContinuousClock.now + .milliseconds(Int64(Self.busyTimeout))
         while true {

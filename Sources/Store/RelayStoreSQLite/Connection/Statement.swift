@@ -4,7 +4,7 @@ import RelayEngine
 import RelayStore
 import StoreSQL
 
-/// One prepared statement, and the row that it stands on. Lives and dies with its connection's lock.
+/// One prepared statement, and its current row. Used only under its connection's lock.
 @safe package final class Statement: SQLRow {
     private let handle: OpaquePointer
     private let database: OpaquePointer
@@ -191,7 +191,7 @@ extension Statement {
         }
     }
 
-    // Read as in every row, for a row of a batch.
+    // The same as in `SQLRow`, with the concrete type, for the rows of a batch.
 
     @inline(__always)
     func channel(_ column: Int32) -> Channel {

@@ -2,8 +2,8 @@
 import Glibc
 import RelayStore
 
-/// The files that the database and its write-ahead log are, even where other files have their names later: what is written
-/// to a file that was moved, replaced or removed is gone at the next start.
+/// The identities of the database's file and its write-ahead log, by which a change is noticed when other files get
+/// their names: anything written to a file that was moved, replaced or removed is lost at the next start.
 struct StoreFiles: Sendable, Equatable {
     private struct File: Equatable {
         var device, inode: UInt64
@@ -20,7 +20,7 @@ struct StoreFiles: Sendable, Equatable {
         return File(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
     }
 
-    /// The fault where one of them was moved, removed or replaced; nil where they are still there.
+    /// The fault if one of the files was moved, removed or replaced; nil if both are still there.
     func fault(at path: String) -> StoreError? {
         let now = StoreFiles(at: path)
         guard now != self else { return nil }

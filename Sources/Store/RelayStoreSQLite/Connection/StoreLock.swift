@@ -6,8 +6,8 @@ import Threading
 /// Keeps a second daemon off the same store, under any name of it: two would send every campaign twice.
 ///
 /// Two flock(2) locks, which end with the process however that ends:
-/// - on a file beside the database, under the name that SQLite finds too when it follows symbolic links: it holds also
-///   where the database is exchanged for another under that name;
+/// - on a file beside the database, under the name that SQLite also finds when it follows symbolic links: this lock
+///   holds even if another file is put in the database's place;
 /// - on the database itself: a hard link is another name for the same file. Closing a descriptor of it would drop SQLite's
 ///   own locks (sqlite.org/howtocorrupt.html, 2.2), so this one stays open until the store is closed.
 ///
@@ -69,7 +69,7 @@ package final class StoreLock {
         return flock(descriptor, LOCK_SH | LOCK_NB) != 0
     }
 
-    /// Where the lock of a database is.
+    /// The path of a database's lock file.
     package static func name(beside store: String) -> String { store + ".lock" }
 
     /// The name that SQLite uses.

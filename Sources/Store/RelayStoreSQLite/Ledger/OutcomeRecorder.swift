@@ -122,7 +122,7 @@ struct OutcomeRecorder {
 
     private mutating func write(_ batch: LedgerCommit) throws {
         let older = try oldRows(of: batch)
-        // Only retries, and devices that two waves or two channels came to, are recorded already.
+        // Only retries, and devices that two waves or two channels have reached, are recorded already.
         guard !older.isEmpty else { return try insert(batch.rows, of: batch) }
         try insert(batch.rows.filter { older[$0.device] == nil }, of: batch)
         begin([replace, giveBack], of: batch.campaign)
@@ -222,13 +222,15 @@ struct OutcomeRecorder {
         statement.bind(index + 6, next == nil ? 0 : Int64(row.channel.rawValue))
     }
 
-    /// The recorded outcomes of a batch's devices. One look at the range finds those of a shard's batch, unless it is sparse.
+    /// The recorded outcomes of a batch's devices. One query over the range finds those of a shard's batch, unless the
+    /// batch is sparse.
     private func oldRows(of batch: LedgerCommit) throws -> [Int64: RecordedOutcome] {
         guard let first = batch.rows.first?.device, let last = batch.rows.last?.device else { return [:] }
         if batch.shard?.packs == true {
             try DeliveryBatchTable.unpack(from: first, through: last, of: batch.campaign, connection)
         } else if batch.shard == nil || (last - first) / Int64(batch.rows.count) > Self.sparse {
-            // For a few sandbox devices among many of production, or for a small wave, the range holds the rows of all other devices.
+            // For a few sandbox devices among many of production, or for a small wave, the range would hold the rows of
+            // all other devices.
             return try batch.rows.reduce(into: [:]) { rows, row in
                 rows[row.device] = try oldRow(row.device, batch.campaign, mayBePacked: batch.shard == nil)
             }
@@ -242,7 +244,7 @@ struct OutcomeRecorder {
         return Dictionary(rows, uniquingKeysWith: { _, last in last })
     }
 
-    /// Above so many ids for each device of a batch, looking up each device costs less than reading the range.
+    /// With more ids than this for each device of a batch, looking up each device costs less than reading the range.
     private static let sparse: Int64 = 8
 
     private func oldRow(_ device: Int64, _ campaign: CampaignKey, mayBePacked: Bool) throws -> RecordedOutcome? {
@@ -256,7 +258,8 @@ struct OutcomeRecorder {
         return try oldRow(device, campaign, mayBePacked: false)
     }
 
-    /// Moves a shard's cursor, and takes the devices it passed out of the count of those that the campaign has not come to.
+    /// Moves a shard's cursor, and subtracts the devices that it passed from the count of those that the campaign has
+    /// not reached yet.
     private mutating func move(_ before: ShardRange, to after: ShardRange) throws {
         let moved = try connection.run(
             "UPDATE shard SET cursor = ?, remaining = ? WHERE campaign_id = ? AND number = ? AND cursor = ?",

@@ -124,11 +124,13 @@ package enum LedgerSQL {
         WHERE campaign_id = ?1 AND environment = ?2 AND state = 3 AND \(mayGoOn)
         """
 
-    /// Whether a campaign (?1) is not over: the retries that a cancelled or superseded one left out stay as they are.
+    /// Whether a campaign (?1) is still open: the retries that a cancelled or superseded campaign left out stay as they
+    /// are.
     private static let mayGoOn: SQL = "(SELECT n.ended IS NULL FROM campaign_run AS n WHERE n.campaign_id = ?1)"
 
-    /// Takes the longest due first, from the index, and sorts only those that were taken. LEFT: a row whose device has gone
-    /// would stay due for ever. None of a campaign that is over: its sender may not have noticed yet.
+    /// Takes the rows that have been due longest first, from the index, and sorts only those. LEFT JOIN: without it, a
+    /// row whose device is gone would stay due for ever. Finds none for a campaign that is over: its sender may not
+    /// have noticed yet.
     package static let readDueRetries: SQL = """
         SELECT r.device_id, d.token, d.telephone, d.version, d.environment, d.retired_at IS NOT NULL, d.registered_at,
             d.os_version, r.attempts, r.again
@@ -155,13 +157,13 @@ private enum BatchColumn {
 }
 
 extension Statement {
-    /// The wave of the user in a column.
+    /// The wave of the user whose telephone is in a column.
     @inline(__always)
     func wave(of column: Int32, by draw: WaveDraw) -> Int {
         unsafe withText(column) { telephone in unsafe draw.wave(of: telephone) }
     }
 
-    /// Appends the device that the statement stands on.
+    /// Appends the device in the statement's current row.
     @inline(__always)
     func readDevice(into rows: inout DeviceRows, attempts: UInt16, wave: Int = 0, again: RequeueReasons = []) {
         let token = slice(BatchColumn.token, into: &rows)

@@ -5,27 +5,29 @@ import Synchronization
 
 /// Decides when SQLite's log is copied into the file, and by which connection.
 ///
-/// As a rule the commit that finds 16 MiB in it copies it, as SQLite does by itself: some thousand pages all over the file
-/// and two waits for the disk, before the commit returns. After a large batch there are many times as many, and the next caller to
-/// commit would wait for all of them. Then another connection copies them while writes go on: "Checkpoint as many frames as
-/// possible without waiting for any database readers or writers to finish" (sqlite.org/c3ref/wal_checkpoint_v2.html,
-/// SQLITE_CHECKPOINT_PASSIVE).
+/// Usually the commit that finds 16 MiB in the log copies it, as SQLite does by itself: some thousand pages all over
+/// the file, and two waits for the disk, before the commit returns. A large batch leaves many times as many pages, and
+/// the next caller to commit would wait for all of them; then another connection copies them while writes go on:
+/// "Checkpoint as many frames as possible without waiting for any database readers or writers to finish"
+/// (sqlite.org/c3ref/wal_checkpoint_v2.html, SQLITE_CHECKPOINT_PASSIVE).
 ///
 /// A log that is copied completely begins anew with the next transaction, unless a reader still needs it.
 final class Checkpoints: Sendable {
     /// Pages of 4 KiB. A commit copies the log when it has at least `few` pages, of which fewer than `many` are left to copy.
     static let few = 4000
     static let many = 8000
-    /// So many pages left to copy begin a copy beside a large batch: the longer it waits, the more pages it finds changed twice.
+    /// A copy beside a large batch begins at this number of pages left to copy. The longer it waits, the more pages
+    /// have been changed twice, and are copied once.
     static let beside = 10_000
-    /// So many pages in the log make the next large batch wait: 64 MiB. After a crash the log is read from its beginning.
+    /// At this number of pages in the log, 64 MiB, the next large batch waits for a copy: after a crash the log is read
+    /// from its beginning.
     static let most = 16_384
 
     private let connection: Mutex<SQLiteConnection?>
     private let queue = DispatchQueue(label: "checkpoint")
     /// The log's pages after the last commit.
     private let logged = Atomic(0)
-    /// The number of them that a copy here has copied.
+    /// The number of those pages that `copy` has copied.
     private let copied = Atomic(0)
     private let isAsked = Atomic(false)
     /// Whether the current transaction is a large batch's.
@@ -59,7 +61,7 @@ final class Checkpoints: Sendable {
         return try body()
     }
 
-    /// Must be called before a large batch, outside of any transaction.
+    /// Copies a log that has grown too large. Must be called before a large batch, outside of any transaction.
     func keepUp() {
         guard logged.load(ordering: .relaxed) >= Self.most else { return }
         copy()
@@ -84,7 +86,7 @@ final class Checkpoints: Sendable {
             // A failure here, such as a full disk, costs nothing that was committed; the next write fails as well, and can
             // report it.
             let done = try? connection?.first("PRAGMA wal_checkpoint(PASSIVE)") { row in
-                // Whether the copy was kept from it, and how long the log is.
+                // Skips whether the copy was blocked, and the length of the log.
                 row.skip(2)
                 return row.integer()
             }

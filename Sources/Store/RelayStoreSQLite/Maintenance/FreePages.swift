@@ -13,16 +13,17 @@ enum FreePages {
 
     /// Must be called before anything is written to the file.
     ///
-    /// The pragma is compiled and not run. Compiling it decides how the file will be made at the first write ("some pragmas
-    /// run during the SQL compilation stage", sqlite.org/pragma.html; pragma.c: "in case this connection creates the
-    /// database file"); running it would make the file at once, in a transaction of its own with four times fdatasync. A
-    /// SQLite in which this changes would leave the new file to `prepare`.
+    /// The pragma is compiled and not run. Compiling it decides how the file will be made at the first write ("some
+    /// pragmas run during the SQL compilation stage", sqlite.org/pragma.html; pragma.c: "in case this connection
+    /// creates the database file"); running it would make the file at once, in a transaction of its own with four calls
+    /// of fdatasync. With a SQLite that behaves otherwise, `prepare` would change the new file.
     static func prepareNewFile(_ connection: SQLiteConnection) throws {
         guard try connection.integer("PRAGMA page_count") == 0 else { return }
         _ = try connection.prepared("PRAGMA auto_vacuum = INCREMENTAL")
     }
 
-    /// Ignores failures: another connection may be reading, or the disk may be full. The next start tries again.
+    /// Changes an older store while it is small. Ignores failures: another connection may be reading, or the disk may
+    /// be full. The next start tries again.
     static func prepare(_ connection: SQLiteConnection) throws {
         guard try !areGivenBack(connection), try pages(connection) * pageSize(connection) < smallStore else { return }
         try? connection.execute("PRAGMA auto_vacuum = INCREMENTAL; VACUUM")

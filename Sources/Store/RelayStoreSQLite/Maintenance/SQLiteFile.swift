@@ -12,7 +12,7 @@ package struct SQLiteFile: ClosedStore {
         place = path
     }
 
-    /// The daemon's record of how far a store was, so that an older copy in its place is noticed.
+    /// The path of the daemon's record of how far a store was, by which an older copy in its place is noticed.
     package static func note(beside store: String) -> String { store + ".seen" }
 
     package var isInUse: Bool { StoreLock.isStore(place) }

@@ -25,12 +25,12 @@ extension SQLiteStore {
     /// Pages of one step: 1 MiB.
     private static let pagesAtOnce: Int32 = 256
 
-    /// Copies one moment of the database and leaves nothing behind when it fails.
+    /// Copies one snapshot of the database; leaves nothing behind when it fails.
     ///
-    /// The source stays in a read transaction from the first page to the last. Without it, a commit by any other connection
-    /// makes the backup begin anew (sqlite.org/backup.html, "File and Database Connection Locking"), and beside a fan-out it
-    /// would never end. No writer waits for it: in WAL mode writes go on, only the log does not begin anew until it ends.
-    /// The pauses leave half of the disk to the fan-out.
+    /// The source stays in a read transaction from the first page to the last. Without it, a commit by any other
+    /// connection makes the backup begin anew (sqlite.org/backup.html, "File and Database Connection Locking"), and
+    /// beside a fan-out it would never end. No writer waits for it: in WAL mode writes go on; only the log does not
+    /// begin anew until the copy ends. The pauses leave half of the disk to the fan-out.
     private static func copy(
         _ source: SQLiteConnection, to path: String, _ options: Options, _ progress: (BackupProgress) -> Bool
     ) throws {

@@ -21,8 +21,8 @@ extension SQLiteStore {
         _ doing: String, lock: WriteLock, _ body: (SQLiteConnection) throws -> R
     ) throws -> R { try write(doing, body) }
 
-    /// Deletes devices without foreign keys: for each device SQLite would read the whole ledger, whose key begins with the
-    /// campaign. The statement's conditions are the same rule, for which there is an index.
+    /// Deletes devices without checking foreign keys, for which SQLite would read the whole ledger for each device,
+    /// since its key begins with the campaign. The statement's own conditions enforce the same rule, by an index.
     package func pruneOnce<R: Sendable>(
         lock: WriteLock, deletesDevices: Bool, _ body: (SQLiteConnection) throws -> R
     ) throws -> (result: R, time: Duration) {

@@ -10,9 +10,9 @@ import UpgradeRules
 extension SQLiteStore {
     package typealias Registrar = RelayStoreSQLite.Registrar
 
-    /// The work (`Registrar.work`) between two looks for another caller that waits for the writer, and the least of a
-    /// transaction: about 2 and 10 ms. Not in devices: one that comes up to all requirements of years costs as much as
-    /// hundreds.
+    /// The work (`Registrar.work`) between two checks whether another caller waits for the writer, and the least work
+    /// of a transaction: about 2 and 10 ms. Not counted in devices: one that reaches the requirements of many years
+    /// costs as much as hundreds.
     private static let step = 250
     static let least = 1000
 
@@ -57,7 +57,7 @@ extension SQLiteStore {
         )
     }
 
-    /// The one writer has all of them to itself.
+    /// Locks nothing: the one writer has all devices to itself.
     package func lock(
         tokens: [String], of app: Int64, _ connection: SQLiteConnection
     ) throws -> [String: LockedDevice] {
@@ -106,11 +106,11 @@ package enum DeviceTable {
             AND a.platform = ?2
         """
 
-    /// The environment under which the shards of the app's campaign have a device.
+    /// The environment in which the shards of the app's campaign count a device.
     static let plannedEnvironment = ListedDevice.plannedEnvironment
 
-    /// Gives a device (?2) another environment (?1). The shards of its app's campaign keep it in the environment that they
-    /// had it in.
+    /// Gives a device (?2) another environment (?1). The shards of the app's campaign go on counting it in the
+    /// environment that it had.
     static let changeEnvironment: SQL = """
         UPDATE device SET environment = ?1, planned_environment = \(plannedEnvironment) WHERE id = ?2 AND environment <> ?1
         """

@@ -6,13 +6,15 @@ import UpgradeRules
 /// Devices that have reached a campaign's requirement since the campaign listed them, each marked at once.
 struct UpgradeMarks: UpgradeTallying {
     private var campaigns: [Int64: [MarkedCampaign]] = [:]
-    /// Whether the transaction also notifies devices at login, which its first look at the campaigns does not find.
+    /// Whether the transaction also records notices at login, which `MarkedCampaign.hasNotices`, read earlier, may not
+    /// include.
     private let notifies: Bool
     private var tally = AdoptionTally()
     /// The work done so far, in the cost of registering a device.
     private(set) var work = 0
 
-    /// A look into a campaign's ledger, and the mark there: 31 µs, where registering a device takes about 10.
+    /// The work of a look-up in a campaign's ledger and of the mark there: 31 µs, where registering a device takes
+    /// about 10.
     private static let look = 3
 
     init(notifies: Bool = false) {
@@ -31,7 +33,7 @@ struct UpgradeMarks: UpgradeTallying {
         }
     }
 
-    /// nil where the device does not count, or counts already.
+    /// Marks a device; nil where it does not count, or counts already.
     private func mark(
         _ device: Int64, in campaign: MarkedCampaign, _ connection: SQLiteConnection
     ) throws -> AdoptionRule.Verdict? {
@@ -44,7 +46,7 @@ struct UpgradeMarks: UpgradeTallying {
         return try connection.run(Self.statement(verdict.mark), campaign.campaign, device) > 0 ? verdict : nil
     }
 
-    /// No device has both a place in a batch and a row.
+    /// The ledger's entry for a device. No device has both a place in a batch and a row.
     private func entry(
         of device: Int64, in campaign: Int64, _ connection: SQLiteConnection
     ) throws -> AdoptionRule.Entry? {
@@ -59,7 +61,7 @@ struct UpgradeMarks: UpgradeTallying {
     private static let notice: SQL = """
         SELECT \(AdoptionRule.Notice.columns) FROM campaign_told WHERE campaign_id = ?1 AND device_id = ?2
         """
-    /// Not a RETURNING of the mark: its table in memory costs twice as much as this look.
+    /// Not read by a RETURNING of the mark: SQLite's table in memory for that costs twice as much as this query.
     private static let entry: SQL = """
         SELECT \(AdoptionRule.Entry.columns) FROM delivery WHERE campaign_id = ?1 AND device_id = ?2
         """

@@ -3,8 +3,9 @@ import CTexts
 import StoreSQL
 
 extension Migration {
-    /// Every step so far. Existing stores have run them, so each is a text of its own (`Sources/C/CTexts/schema`): no change
-    /// of today's statements changes one, and a released one is never edited. The comments inside stay in the database.
+    /// Every step so far. Existing stores have run them, so each is a text of its own (`Sources/C/CTexts/schema`): it
+    /// does not follow changes of today's statements, and is never edited once released. The comments inside stay in
+    /// the database.
     static let chain: [Migration] = {
         let names = [
             "the first schema",

@@ -67,7 +67,7 @@ extension Migration {
         try releases.noteRelease()
     }
 
-    /// Refuses a database of a newer release or of another program. Reads only, and all of it at one moment: between two
+    /// Refuses a database of a newer release or of another program. Reads only, and from one snapshot: between two
     /// reads another relay may have made the first tables of a new store.
     static func check(_ connection: SQLiteConnection, path: String, newest: Int = newest) throws {
         let (version, owner, tables) = try connection.transaction("BEGIN") { connection in

@@ -9,8 +9,8 @@ struct ReleaseTable {
     let release: String
     let now: Timestamp
 
-    /// The releases that have worked on the store: a row whenever another one than the last opens it. Not a step of the
-    /// chain, whose first step is recorded in it already.
+    /// The table's schema. A row is added when a release other than the last one opens the store. Not a step of the
+    /// chain, since the release is recorded together with the chain's first step.
     private static let schema: SQL = """
         CREATE TABLE IF NOT EXISTS release (
             id             INTEGER PRIMARY KEY,

@@ -24,8 +24,8 @@ extension CampaignSQL {
         }
     }
 
-    /// Comes before the count, which leaves out devices that have an outcome. The decision that released the canary came while
-    /// pushes of it were on their way.
+    /// Takes back outcomes (`CanaryTable.takeBack`) before the count, which leaves out devices that have one: pushes of
+    /// the canary were on their way when it was released.
     private func takeBackCanary(of campaign: CampaignKey) throws {
         let hadCanary = try lookLong("looking for a canary", isSnapshot: false) { connection in
             guard let (_, requirement) = try CampaignTable.unplanned(campaign, connection) else { return false }
@@ -39,8 +39,8 @@ extension CampaignSQL {
         }
     }
 
-    /// Comes before the count, so that a later change is counted where the device was. Some at a time, since a corrected
-    /// import may have moved all devices.
+    /// Forgets earlier moves before the count, so that a device that moves later stays in the environment in which it
+    /// is counted. Takes some at a time, since a corrected import may have moved all devices.
     private func forgetMoves(before campaign: CampaignKey, at now: Timestamp) throws {
         var after: Int64 = 0
         while true {
@@ -110,7 +110,7 @@ package enum AudienceSQL {
         """
     }
 
-    /// The devices among them that shards have under a channel, which is not the first.
+    /// The devices among them that shards count under a channel other than the first.
     package static func devices(of channel: Channel, _ dialect: SQLDialect) -> SQL {
         """
         FROM device AS d \(channel.index.map(dialect.indexed(by:)) ?? dialect.notIndexed)

@@ -4,9 +4,9 @@ package import RelayStore
 
 /// The part of a campaign's course that each driver does itself: how many rows are read and written at once.
 package protocol CampaignSQL: SQLStore {
-    /// Runs a long look, which no writer waits for.
+    /// Runs a long read, for which no writer waits.
     ///
-    /// - Parameter isSnapshot: whether all of its statements see one moment.
+    /// - Parameter isSnapshot: whether all of its statements see the same state.
     func lookLong<R: Sendable>(_ doing: String, isSnapshot: Bool, _ body: (Connection) throws -> R) throws -> R
 
     /// Runs one transaction of long work.
@@ -22,7 +22,8 @@ package protocol CampaignSQL: SQLStore {
     /// Writes the shards of a plan.
     func insert(_ plan: AudiencePlan, of campaign: CampaignKey, _ connection: Connection) throws
 
-    /// Adds rows for moved devices, with their users, their environments where there is a next attempt, and no attempts.
+    /// Adds rows without attempts for moved devices, with their users and, where there is a next attempt, their
+    /// environments.
     func insert(_ devices: [Int64], _ line: MovedDevices.Line, at now: Timestamp, _ connection: Connection) throws
 
     /// Empties `planned_environment` of devices.
@@ -35,7 +36,7 @@ package protocol CampaignSQL: SQLStore {
         as state: DeliveryState, in campaign: CampaignKey, after device: Int64, limit: Int, _ connection: Connection
     ) throws -> [RoundTable.Device]
 
-    /// Registered devices whose push was accepted, and that have a row, ascending behind an id.
+    /// Registered devices with a row for an accepted push, ascending behind an id.
     func accepted(
         in campaign: CampaignKey, after device: Int64, limit: Int, _ connection: Connection
     ) throws -> DeviceRows

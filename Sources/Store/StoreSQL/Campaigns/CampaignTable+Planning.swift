@@ -14,9 +14,9 @@ extension CampaignTable {
         ) { ($0.integer(), $0.integer()) }
     }
 
-    /// Whether no other campaign of the app is both cut and under way. A device stays in the shard that counted it, whatever
-    /// its environment is since, so the environment that it was counted in may only be forgotten where no campaign relies on
-    /// it (`MovedDevices`).
+    /// Looks for another campaign of the app that is both cut and under way. A device stays in the shard that counted
+    /// it, even if its environment changes, so the environment that it was counted in may only be forgotten where no
+    /// campaign relies on it (`MovedDevices`).
     ///
     /// - Returns: the app; nil where another one is under way, or this one was cut already.
     package static func alone(_ campaign: CampaignKey, _ connection: some SQLConnection) throws -> Int64? {

@@ -6,13 +6,14 @@ package import UpgradeRules
 /// The table `campaign`.
 package enum CampaignTable {
     package static let finalStates: SQL = "('completed', 'cancelled', 'superseded')"
-    /// The condition for a device, in a statement whose first parameter is the campaign: SQLite gives the number of a row
-    /// that another program deleted to the next device, which may be another app's (sqlite.org/autoinc.html).
+    /// The condition that a device belongs to the campaign's app, in a statement whose first parameter is the campaign:
+    /// SQLite gives the id of a device that another program deleted to the next new one, which may be another app's
+    /// (sqlite.org/autoinc.html).
     package static let isOfItsApp: SQL = "app_id = (SELECT app_id FROM campaign WHERE id = ?1)"
 
     // MARK: Reading
 
-    /// Whether a campaign is over and its pending devices were not settled: it may go on.
+    /// Whether a campaign is over, but its pending devices were not settled, so that it may go on.
     package static func isLeftOut(_ campaign: SQL) -> SQL {
         "(\(campaign).state IN ('cancelled', 'superseded') AND \(campaign).pruned_at IS NULL)"
     }
@@ -22,7 +23,7 @@ package enum CampaignTable {
         "CASE WHEN \(isLeftOut(campaign)) THEN n.retrying + \(notReached(campaign)) ELSE 0 END"
     }
 
-    /// How many devices a campaign whose run is `n` has not come to.
+    /// How many devices a campaign whose run is `n` has not reached yet.
     package static func notReached(_ campaign: SQL) -> SQL {
         """
         CASE WHEN \(campaign).left_devices IS NOT NULL THEN \(campaign).left_devices
@@ -31,14 +32,14 @@ package enum CampaignTable {
         """
     }
 
-    /// How many devices a campaign that is not cut into shards would come to.
+    /// How many devices a campaign that is not cut into shards would reach.
     private static func unplanned(_ campaign: SQL) -> SQL {
         "(SELECT p.devices FROM app AS p WHERE p.id = \(campaign).app_id) - \(CanaryTable.withRow(campaign))"
     }
 
-    /// The version that is in force for all devices, or another column of its requirement. "not withdrawn", which follows
-    /// from the rest, is the condition of the index that has them in their order: without it SQLite sorts all of the app's
-    /// requirements for each row of the query.
+    /// The version that is in force for all devices, or another column of its requirement. The condition "not
+    /// withdrawn" follows from the rest, and is that of the index with the requirements in their order: without it,
+    /// SQLite sorts all of the app's requirements for each row of the query.
     package static func inForce(_ app: SQL, _ column: SQL = "version") -> SQL {
         """
         (SELECT f.\(column) FROM requirement AS f WHERE f.app = \(app).name AND f.platform = \(app).platform
@@ -132,8 +133,8 @@ package enum CampaignTable {
             CAST(NULL AS BIGINT) AS pruned_at, CAST(NULL AS BIGINT) AS left_devices FROM campaign)
         """
 
-    /// Writes a decision, with the number of devices that the campaign leaves out. Only a decision moves a campaign: the event of a new
-    /// state is a view of the decision's change (`ChangeTable`).
+    /// Writes a decision, with the number of devices that the campaign leaves out. Only a decision moves a campaign:
+    /// the event of a new state is made from the decision's change (`ChangeTable`).
     package static func write(
         _ new: CampaignFacts, over old: CampaignFacts, at now: Timestamp, _ connection: some SQLConnection
     ) throws {
@@ -161,7 +162,7 @@ package enum CampaignTable {
         }
     }
 
-    /// Counts all pending and retrying devices as `rest`, except for reminders: for good, since none of them goes on.
+    /// Counts all pending and retrying devices, except for reminders, as `rest`, for good: none of them goes on.
     ///
     /// The shards keep their cursors and their remaining devices, and the run keeps the state that these were counted as. So
     /// the ledger can list the devices left out, a batch in flight can take its devices out of that count again, and the
@@ -170,8 +171,8 @@ package enum CampaignTable {
         of campaign: CampaignKey, as rest: DeliveryState, at now: Timestamp, _ connection: some SQLConnection
     ) throws {
         let row = campaign.row
-        // A campaign that was never cut into shards gets one over all devices, so that it has an audience to account for:
-        // one for each channel, with the count of all in the first.
+        // A campaign that was never cut into shards gets one over all devices for each channel, so that it has an
+        // audience to account for. The first has the count of all devices.
         try connection.run(
             """
             INSERT INTO shard (campaign_id, number, environment, packs, cursor, last, remaining)

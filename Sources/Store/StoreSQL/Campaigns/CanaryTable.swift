@@ -4,7 +4,8 @@ package import RelayStore
 
 /// The columns of `campaign` about its canary, and the rows that exist before there are shards.
 package enum CanaryTable {
-    /// How many of the app's devices have an outcome, or one to come, before the audience of a campaign is cut into shards.
+    /// How many of the app's devices have an outcome, or are in line for one, before the audience of a campaign is cut
+    /// into shards.
     ///
     /// - Parameter campaign: the name of the campaign's row.
     package static func withRow(_ campaign: SQL) -> SQL {
@@ -39,8 +40,9 @@ package enum CanaryTable {
         ) { ($0.integer(), $0.optionalText(), $0.channel()) }
     }
 
-    /// Takes back the outcomes of devices that were not the canary's when their push was to leave: their user had changed, or
-    /// other users were named after the push was read. Comes before anything of the campaign is sent under its new terms.
+    /// Takes back the outcomes of devices that were not the canary's when their push was about to leave: their user had
+    /// changed, or other users were named after the push was read. Must come before anything of the campaign is sent
+    /// under its new terms.
     ///
     /// - Parameter users: the telephones that the canary names now; nil: everybody, as the whole campaign begins.
     package static func takeBack(

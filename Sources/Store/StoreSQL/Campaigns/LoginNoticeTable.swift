@@ -7,7 +7,8 @@ package enum LoginNoticeTable {
         try connection.exists("SELECT 1 FROM campaign_told WHERE campaign_id = ? AND device_id = ?", campaign, device)
     }
 
-    /// The condition that a campaign still comes to a device: it goes on, leaves nothing out, and its shards have not passed the device.
+    /// The condition that a campaign will still reach a device: it is not over, its rest is not settled, and its shards
+    /// have not passed the device.
     package static func isAhead(_ device: SQL, of campaign: SQL) -> SQL {
         """
         EXISTS (SELECT 1 FROM campaign AS c JOIN campaign_run AS n ON n.campaign_id = c.id

@@ -4,22 +4,23 @@ package import RelayStore
 
 /// Devices whose environment has changed since campaigns counted them.
 ///
-/// A campaign's shards have a device where they counted it, under `device.planned_environment`. That is forgotten before
-/// another campaign is cut, since the newest one takes devices as they are. A campaign that is over may still come back, and
-/// go on with its remaining shards: it then neither loses a device nor comes to one twice.
+/// A campaign's shards keep a device in the environment in which they counted it, `device.planned_environment`. This
+/// value is forgotten before another campaign is cut, since the newest one takes devices as they are. A campaign that
+/// is over may still come back, and go on with its remaining shards: it must then neither lose a device nor reach one
+/// twice.
 package enum MovedDevices {
     /// A row that a device gets in the ledger of a campaign that is over.
     package struct Line {
         package let campaign: CampaignKey
-        /// `retrying`, or the state of devices that the campaign had not come to when it was settled.
+        /// `retrying`, or the state of devices that the campaign had not reached when it was settled.
         package let state: DeliveryState
         /// nil where the campaign is settled.
         package let nextAttemptAt: Timestamp?
-        /// The reason with which a device is handed over that was read in a shard of the other environment (`Batch.fill`).
+        /// The reason that `Batch.fill` also gives to a device that it hands over to another environment.
         package let reason = "NotSent"
     }
 
-    /// The most devices and rows of one transaction, except where a hundred devices are in line in many campaigns.
+    /// The most devices and rows of one transaction; where many campaigns may go on, it still takes a hundred devices.
     private static let most = 1000
 
     /// Whether the app of a campaign that will be cut has a device whose move must be forgotten.
@@ -35,8 +36,8 @@ package enum MovedDevices {
     /// - Parameters:
     ///   - campaign: the campaign that will be cut.
     ///   - after: the device that was looked at last.
-    ///   - putInLine: adds such rows for these devices, with their users, their environments where there is a next attempt,
-    ///     and no attempts.
+    ///   - putInLine: adds such rows without attempts for these devices, with their users and, where there is a next
+    ///     attempt, their environments.
     ///   - forget: empties `planned_environment` of these devices.
     /// - Returns: the last device that was looked at; nil where there is none, or where another campaign is under way, which
     ///   relies on them.
@@ -91,7 +92,7 @@ package enum MovedDevices {
         var key: CampaignKey
         /// nil where it has no waves.
         var draw: WaveDraw?
-        /// The state of devices that it has not come to; nil: pending.
+        /// The state of devices that it has not reached; nil: pending.
         var rest: DeliveryState?
         /// Whether its owner must still record pushes on their way, by the shards as the owner knows them.
         var isOwned: Bool
@@ -121,7 +122,7 @@ package enum MovedDevices {
         }
     }
 
-    /// One such campaign, with the shards and rows that matter to a page of devices.
+    /// A campaign that may go on, with the shards and rows that matter to a page of devices.
     private struct Plan {
         struct Shard {
             var number: Int64
@@ -168,14 +169,14 @@ package enum MovedDevices {
 
         private func wave(of device: Device) -> Int { campaign.draw?.wave(of: device.telephone?.utf8) ?? 0 }
 
-        /// The shard in which the campaign has yet to come to a device: that of its user's wave, or of the last wave, which
-        /// takes all that are left.
+        /// The shard in which the campaign has yet to reach a device: that of its user's wave, or of the last wave,
+        /// which takes all devices that are left.
         private func place(of device: Device) -> Int? {
             shard(device, device.planned, wave(of: device))
                 ?? campaign.draw.flatMap { shard(device, device.planned, $0.plan.count - 1) }
         }
 
-        /// The shard in which it would come to the device under the new environment, in the user's wave.
+        /// The shard in which the campaign would reach the device under its new environment, in the user's wave.
         private func newPlace(of device: Device) -> Int? { shard(device, device.now, wave(of: device)) }
 
         private func shard(_ device: Device, _ channel: Channel, _ wave: Int) -> Int? {
@@ -184,25 +185,25 @@ package enum MovedDevices {
             }
         }
 
-        /// Whether the campaign still relies on where the device was. The campaign that is cut then has it there, too, and
-        /// hands it over.
+        /// Whether the campaign still relies on the environment that the device had. The campaign that is cut then
+        /// counts it there, too, and hands it over.
         ///
-        /// Shards of waves leave out devices with a row; other shards would come a second time to a device that had its turn.
+        /// Shards of waves leave out devices with a row; other shards would reach a device a second time.
         func keeps(_ device: Device) -> Bool {
             let (old, new) = (place(of: device), newPlace(of: device))
             if campaign.isOwned { return old != nil || new != nil }
             return campaign.draw == nil && old == nil && new != nil
         }
 
-        /// Puts a device in line that the campaign would lose; one that a shard of the new environment will come to is
-        /// counted there from now on.
+        /// Puts devices in line that the campaign would lose; a device that a shard of its new environment will reach
+        /// is counted there from now on.
         func settle(
             _ devices: [Device], at now: Timestamp, _ connection: some SQLConnection,
             _ putInLine: ([Int64], Line) throws -> Void
         ) throws {
             var lost: [(device: Device, place: Int)] = []
             var change = [Int64](repeating: 0, count: shards.count)
-            /// Takes a device out of a shard's remaining ones, unless none is left.
+            /// Subtracts a device from a shard's remaining ones; false where none is left.
             func leave(_ place: Int) -> Bool {
                 guard shards[place].remaining + change[place] > 0 else { return false }
                 change[place] -= 1

@@ -14,13 +14,13 @@ struct RoundStep {
     let round: RoundTable.Open
     /// All devices up to this one were looked at.
     private(set) var cursor: Int64
-    /// Whether as many devices are in line as may be.
+    /// Whether as many devices are in line as the caller allows.
     var isFull = true
     /// Whether no device comes behind the cursor.
     private var isLast = false
     /// The devices that are put in line, with their push services.
     private var devices: [Int64: Channel] = [:]
-    /// The end of their batch; nil: they have rows.
+    /// The last device of the batch that they are in; nil: they have rows.
     private var batch: Int64?
 
     init(_ round: RoundTable.Open, cursor: Int64) {
@@ -40,7 +40,7 @@ struct RoundStep {
         if let last = next.last?.device { cursor = last }
     }
 
-    /// Takes devices whose push was accepted, and that have a row, ascending.
+    /// Takes devices with a row for an accepted push, ascending.
     ///
     /// - Parameter limit: how many were looked for.
     mutating func take(
@@ -51,7 +51,7 @@ struct RoundStep {
         if let last = rows.rows.last?.id { cursor = last }
     }
 
-    /// Takes devices of a batch, or of the first of several batches that has a wanted device.
+    /// Takes the wanted devices of the first batch that has any, out of the next `mostBatches`.
     ///
     /// - Parameter read: reads some devices, ascending, without those that were removed.
     mutating func findPacked(
@@ -145,8 +145,8 @@ struct RoundStep {
         try RunTable.add(counts, to: campaign, connection)
     }
 
-    /// Makes devices that the campaign had not come to when it ended pending again. A campaign that had not even been cut
-    /// into shards goes on as if it began now, with the present audience.
+    /// Makes the devices that the campaign had not reached at its end pending again. A campaign that had not even been
+    /// cut into shards goes on as if it began now, with the present audience.
     ///
     /// - Returns: the number of devices; nil where no shard is left.
     private func openShards(of campaign: CampaignKey, _ connection: some SQLConnection) throws -> Int64? {

@@ -102,7 +102,8 @@ package enum RoundTable {
             """, devices, campaign.row)
     }
 
-    /// Must run within a campaign's end.
+    /// Ends the open round, and drops reminders. Must run in the transaction that settles a campaign
+    /// (`CampaignTable.settleRest`).
     package static func giveBackAll(of campaign: CampaignKey, at now: Timestamp, _ connection: some SQLConnection)
         throws
     {

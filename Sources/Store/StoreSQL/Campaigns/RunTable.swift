@@ -8,7 +8,7 @@ package enum RunTable {
     /// The part of a run that a commit needs.
     package struct Run {
         package let campaign: CampaignKey
-        /// The state of devices that the campaign has not come to; nil: pending.
+        /// The state of devices that the campaign has not reached; nil: pending.
         package var rest: DeliveryState?
         /// Set when it is over: the state that its retrying devices count as. Only `.expired` is written to their rows,
         /// since the campaign may go on otherwise.
@@ -26,7 +26,7 @@ package enum RunTable {
 
     /// Must run within a transaction that writes.
     ///
-    /// - Parameter memory: records how often outcomes were recorded at least, where the store has lost some of that.
+    /// - Parameter memory: receives the least number of commits that the store must have had, where it has lost some.
     /// - Throws: `StoreError`, `.wentBack`.
     package static func find(
         _ lease: RunLease, _ memory: StoreMemory, _ connection: some SQLConnection
@@ -97,7 +97,7 @@ package enum RunTable {
             ?? CampaignCounts()
     }
 
-    /// The state of devices that the campaign has not come to; nil: pending.
+    /// The state of devices that the campaign has not reached; nil: pending.
     package static func rest(of campaign: CampaignKey, _ connection: some SQLConnection) throws -> DeliveryState? {
         try connection.first("SELECT rest FROM campaign_run WHERE campaign_id = ?", campaign.row) { $0.state() } ?? nil
     }
@@ -117,7 +117,7 @@ extension SQLStore {
         let node = membership.node
         return try write("taking over a campaign", lock: .campaign(campaign)) { connection in
             if let project, try !NodeTable.claim(project, for: node, connection) { return nil }
-            // Also takes a campaign that it owns already, where the answer to an earlier claim was lost.
+            // Also takes a campaign that this relay owns already: the answer to an earlier claim may have been lost.
             let lease = try connection.first(
                 """
                 UPDATE campaign_run SET owner = ?1, epoch = epoch + 1, project = ?3

@@ -39,7 +39,7 @@ extension SQLStore {
 
     @discardableResult
     package func followAdoption(at now: Timestamp) throws -> Int {
-        // Most of the time there is nothing to write, and no writer must wait for it.
+        // Read first: usually there is nothing to write, and no writer should wait for that.
         let due = try read("following adoption") { connection in
             let campaigns = try connection.all(
                 """

@@ -65,7 +65,7 @@ extension SQLStore {
             return (record.app, try decide(record, .drained, at: now, connection))
         }
         guard let (app, decision) = decision else { return false }
-        // Where no user was left for its later waves, its requirement is in force for everybody since now.
+        // Where no user was left for its later waves, its requirement is in force for everybody from now on.
         wasCommitted(decision, of: app, isAwaited: false)
         return decision.hasChanged
     }

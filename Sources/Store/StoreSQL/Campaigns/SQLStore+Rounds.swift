@@ -21,8 +21,8 @@ extension SQLStore {
             }
             let requirements = try RequirementTable.requirements(of: record.app, connection)
             if let refusal = draft.refusal(by: record, requirements) { return refusal }
-            // Devices that were left out go on as soon as the end is gone; unless the retry includes them, they are settled
-            // as cancelled first.
+            // Devices that were left out go on as soon as the campaign's end is removed; unless the retry includes
+            // them, they are settled as cancelled first.
             var leftOut: Int64 = 0
             if case .retry(let states) = draft.cause, record.state == .cancelled {
                 if states.contains(.cancelled) {

@@ -51,8 +51,9 @@ package enum WaveTable {
         }
     }
 
-    /// Devices that were tried before are taken out of those that counted as retrying; beyond these, out of those that had
-    /// failed, since a campaign was opened again for them. The wave that a canary's device would be in has counted its retry as neither.
+    /// Adds to the counts of waves. Devices that were tried before are subtracted from the retrying ones and, beyond
+    /// these, from the failed ones, since a campaign was opened again for them. The retry of a canary's device was
+    /// counted as neither in its user's wave.
     package static func add(_ tallies: [WaveTally], to campaign: CampaignKey, _ connection: some SQLConnection) throws {
         for tally in tallies {
             try connection.run(

@@ -4,8 +4,8 @@ package import RelayEngine
 package import RelayStore
 import UpgradeRules
 
-/// The table `delivery_batch`: its batches of one campaign do not overlap, so that a device is looked up by the first batch
-/// that does not end before it.
+/// The table `delivery_batch`. The batches of a campaign do not overlap, so that a device can only be in the first
+/// batch that does not end before it.
 package enum DeliveryBatchTable {
     // MARK: Reading
 
@@ -55,7 +55,7 @@ package enum DeliveryBatchTable {
         return devices
     }
 
-    /// The devices among some, ascending, that a batch has.
+    /// The devices among `devices`, which ascend, that are in a batch.
     package static func devices(
         among devices: [Int64], of campaign: Int64, _ connection: some SQLConnection
     ) throws -> Set<Int64> {
@@ -156,7 +156,7 @@ package enum DeliveryBatchTable {
         return entries.filter { present.contains($0.device) }
     }
 
-    /// Replaces this telephone by `Delivery.erased`, where one of the devices has it.
+    /// Replaces this telephone by `Delivery.erased` in the deliveries to these devices.
     ///
     /// - Parameter devices: ascending.
     /// - Returns: the number of deliveries that named it.

@@ -55,8 +55,8 @@ package struct DeliveryList<Connection: SQLConnection> {
     ///
     /// - Parameters:
     ///   - window: how many ids are looked at in one go.
-    ///   - mostWindows: how often that is done for one page: a filter that hardly anything matches takes several pages, some
-    ///     of them empty.
+    ///   - mostWindows: the most windows for one page: a filter with hardly any matches takes several pages, some of
+    ///     them empty.
     package func page(
         _ filter: DeliveryFilter, after: Int64, limit: Int, window size: Int64 = 10_000, mostWindows: Int = 20
     ) throws -> DeliveryPage {
@@ -205,8 +205,8 @@ package struct DeliveryList<Connection: SQLConnection> {
         }
     }
 
-    /// Devices of the audience without an outcome. For a campaign whose requirement was withdrawn, a device that has moved
-    /// to the other environment since may be missing, as one that was removed is.
+    /// Devices of the audience without an outcome. For a campaign whose requirement was withdrawn, a device that has
+    /// moved to the other environment since may be missing, like one that was removed.
     private func unreached(
         _ window: ClosedRange<Int64>, limit: Int, in rests: [Rest], _ channel: Channel
     ) throws -> [Delivery] {
@@ -238,8 +238,8 @@ package struct DeliveryList<Connection: SQLConnection> {
         return found
     }
 
-    /// Whether a device without an outcome is in one of the parts: that of its user's wave, or of the last wave, which takes
-    /// all that are left.
+    /// Whether a device without an outcome is in one of the parts: that of its user's wave, or of the last wave, which
+    /// takes all devices that are left.
     private func isRest(_ device: Int64, _ telephone: String?, in byWave: [Int: [Rest]]) -> Bool {
         func isRest(_ wave: Int) -> Bool {
             byWave[wave]?.contains { $0.after < device && device <= $0.last } ?? false

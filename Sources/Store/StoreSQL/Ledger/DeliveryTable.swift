@@ -2,7 +2,7 @@
 import RelayEngine
 import RelayStore
 
-/// The tables `delivery` and `delivery_batch`, of all of an app's campaigns that are not pruned.
+/// The tables `delivery` and `delivery_batch`, across all campaigns of an app.
 package enum DeliveryTable {
     /// Removes the telephone from the deliveries to devices, which ascend. The outcomes of these pushes, and the telephones
     /// of other users, stay. A pruned campaign keeps its shards until the last piece of its ledger has been deleted.

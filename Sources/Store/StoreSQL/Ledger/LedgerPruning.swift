@@ -35,7 +35,7 @@ package enum LedgerPruning {
         of campaign: CampaignKey, size: Int, endedBefore cutoff: Timestamp, at now: Timestamp,
         _ connection: some SQLConnection
     ) throws -> (deliveries: Int64, isLast: Bool)? {
-        // Nothing of it goes on: the devices that it left out are settled, once.
+        // The campaign can go on no more: the devices that it left out are settled, once.
         let leftDevices = try connection.first(
             """
             SELECT coalesce(c.left_devices, 0) FROM campaign AS c

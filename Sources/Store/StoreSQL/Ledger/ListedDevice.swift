@@ -2,17 +2,17 @@
 package import RelayEngine
 import RelayStore
 
-/// A device that a question about deliveries is about.
+/// A device whose deliveries are asked for.
 package struct ListedDevice: Sendable {
     package var id: Int64
     package var app: Int64
     package var token: String
     package var telephone: String?
     package var isRemoved: Bool
-    /// The channel under which the shards of its app's campaign have it.
+    /// The channel under which the shards of its app's campaign count it.
     package var channel: Channel
 
-    /// The channel under which the shards of the app's campaign have a device.
+    /// The column expression for `channel`.
     package static let plannedEnvironment: SQL = "coalesce(planned_environment, environment)"
 
     /// The devices that are or were this user's, ascending by id.

@@ -43,7 +43,7 @@ package struct OutcomeTally {
 
     /// Counts the answers of push services. A push that the relay itself refused, or kept back, has no attempt.
     package mutating func count(answersIn rows: [LedgerRow]) {
-        // By number, since each push comes by here.
+        // An array indexed by numbers, since every push is counted here.
         let states = DeliveryState.allCases.count
         var answers = [Int64](repeating: 0, count: Channel.allCases.count * states)
         for row in rows where row.attempts > 0 {
@@ -69,7 +69,7 @@ package struct OutcomeTally {
         }
     }
 
-    /// Writes the counts, as one commit more of the campaign.
+    /// Writes the counts, as one more commit of the campaign.
     package func store(of campaign: CampaignKey, _ connection: some SQLConnection) throws {
         try RunTable.add(counts, to: campaign, commits: 1, connection)
         let reasons = reasons.sorted { ($0.key.kind, $0.key.text) < ($1.key.kind, $1.key.text) }

@@ -10,7 +10,7 @@ extension SQLStore {
             """
         let (row, ahead) = (campaign.row, now + BelievedClock.tolerance)
         let wave: SQL = "campaign_id = ?2 AND ended_at > ?3"
-        // As a rule there are none, and a campaign must begin even where nothing can be written.
+        // Usually nothing was deferred, and a campaign must begin even where nothing can be written.
         let isAny = try readOnce("looking for what a clock deferred") { connection in
             try connection.first(
                 """

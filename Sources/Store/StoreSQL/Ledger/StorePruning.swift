@@ -21,7 +21,8 @@ package protocol PrunableSQL: RegistrySQL, CampaignSQL {
     func pruneOwn(_ connection: Connection) throws
 }
 
-/// One pruning, in short transactions with a pause behind each that is as long as it was.
+/// One pruning, in short transactions, each followed by a pause as long as the transaction took, from 1 to 100 ms
+/// (`BatchPace`).
 package struct StorePruning<Store: PrunableSQL> {
     private let store: Store
     private let cutoff: Timestamp
@@ -31,7 +32,7 @@ package struct StorePruning<Store: PrunableSQL> {
     private var steps = 0
     private let pulse: (PruneReport) -> Bool
 
-    /// The pulse returned false.
+    /// Thrown when the pulse returned false.
     private struct Stopped: Error {}
 
     /// - Parameters:
@@ -41,7 +42,7 @@ package struct StorePruning<Store: PrunableSQL> {
         (self.store, self.cutoff, self.now, self.pulse) = (store, cutoff, now, pulse)
     }
 
-    /// - Parameter giveBack: the driver's use of the room that is free then, in steps of this pruning.
+    /// - Parameter giveBack: gives the freed space back to the file system, where the driver can, in steps of this pruning.
     package mutating func run(_ giveBack: (inout Self) throws -> Void = { _ in }) throws -> PruneReport {
         do {
             try pruneDeliveries()
@@ -61,7 +62,7 @@ package struct StorePruning<Store: PrunableSQL> {
     /// The number of rows that the next step may take on.
     package var size: Int { pace.size }
 
-    /// Begins anew, within these sizes, for steps of another kind.
+    /// Restarts the pace within these sizes, for steps of another kind.
     package mutating func pace(sizes: ClosedRange<Int>) { pace = BatchPace(sizes: sizes) }
 
     /// Pauses after a step that took `time`.
@@ -180,9 +181,9 @@ package struct StorePruning<Store: PrunableSQL> {
 
 /// Devices that no push reaches, and that no list of deliveries needs.
 package enum OldDevices {
-    /// Whether no campaign of the device's (`v`) app is open or has ended since a moment (?3), since outcomes of pushes in
-    /// flight must still be recorded; and no campaign that is still listed has a row for the device or a batch around it.
-    /// The batch may not have the device itself: then the device goes with the campaign.
+    /// Whether no campaign of the device's (`v`) app is open or has ended since a moment (?3), since outcomes of pushes
+    /// in flight must still be recorded; and no campaign that is still listed has a row for the device or a batch
+    /// around it. The batch need not contain the device itself: such a device goes once the campaign is pruned.
     private static func isUnneeded(_ dialect: SQLDialect) -> SQL {
         """
         NOT EXISTS (SELECT 1 FROM campaign AS c WHERE c.app_id = v.app_id AND (c.finished_at IS NULL OR c.finished_at >= ?3))
@@ -205,7 +206,7 @@ package enum OldDevices {
     /// The time since which no push reaches the device: it was removed, or its push service has called its token dead.
     private static let goneSince: SQL = "coalesce(v.removed_at, v.retired_at)"
 
-    /// The next such devices behind an id.
+    /// The next old devices behind an id.
     static func page(
         behind id: Int64, goneBefore cutoff: Timestamp, youngest: Timestamp, limit: Int,
         _ connection: some SQLConnection

@@ -15,8 +15,8 @@ extension SQLStore {
         }
     }
 
-    /// Acts on a relay whose lease is over. Where that relay stopped in the middle of a transaction, which the act waits for in vain, ends its
-    /// sessions and acts again.
+    /// Runs `act` on a relay whose lease is over. If that relay stopped in the middle of a transaction, for which `act`
+    /// waits in vain, ends the relay's sessions and runs `act` again.
     private func endingSessions<Result>(
         of node: () throws -> Int64?, act: () throws -> Result
     ) throws -> Result {

@@ -4,7 +4,7 @@ import Telemetry
 import WireFormat
 
 extension SQLStore {
-    /// More epochs than any relay can have claimed of a campaign after the state that the store went back to.
+    /// More epochs than relays can have claimed for a campaign since the state to which the store went back.
     private static var epochsLeftOut: Int { 1 << 20 }
 
     package func mark() throws -> StoreMark {
@@ -14,7 +14,7 @@ extension SQLStore {
     @discardableResult
     package func lookBack() throws -> StoreMark {
         let memory = membership.memory
-        // Read before the look, which therefore includes what other relays decide in between.
+        // Read before the query, whose answer therefore includes decisions that other relays make in between.
         let known = memory.known
         let (found, isHeld) = try readOnce("looking whether the store went back") { connection in
             try DecisionTable.compare(known.seen, connection)
@@ -49,7 +49,7 @@ extension SQLStore {
                     "INSERT INTO store_word (at, actor, identity, decision, recorded) VALUES (?, ?, ?, ?, ?)",
                     signature.at, signature.by, fall.seen.identity, fall.seen.decision, fall.seen.recorded)
                 // Outcomes that a relay has on their way under an earlier lease are not recorded; nor does such a lease
-                // prove a fall again.
+                // prove another fall.
                 try connection.run("UPDATE campaign_run SET owner = NULL, epoch = epoch + \(Self.epochsLeftOut)")
                 try connection.run("UPDATE store_identity SET identity = \(connection.dialect.randomID)")
                 try AuditTable.insert(
@@ -81,7 +81,7 @@ package enum DecisionTable {
         let found = try connection.first(newest) {
             StoreMark(identity: $0.text(), decision: $0.integer(), sign: $0.text())
         }
-        // The rows were removed by another program: nothing that was seen is there.
+        // Another program removed the rows: the store holds nothing that was seen.
         return found ?? StoreMark(identity: "", decision: 0, sign: "")
     }
 
@@ -92,7 +92,8 @@ package enum DecisionTable {
         return mark
     }
 
-    /// Whether the store holds a decision that was seen. One that was forgotten since counts as held where it is the same store.
+    /// Whether the store holds a decision that was seen. A decision that was forgotten since counts as held if the
+    /// store's identity is still the same.
     package static func holds(_ seen: StoreMark, _ connection: some SQLConnection) throws -> Bool {
         if try connection.exists("SELECT 1 FROM decision WHERE number = ? AND sign = ?", seen.decision, seen.sign) {
             return true

@@ -4,14 +4,14 @@ import RelayEngine
 import RelayStore
 package import UpgradeRules
 
-/// Devices that come up to a campaign's requirement in one transaction: each counts once in each campaign.
+/// Devices that reach a campaign's requirement in one transaction: each counts once in each campaign.
 package protocol UpgradeTallying {
     associatedtype Connection: SQLConnection
 
     /// The effort so far, in the cost of registering a device.
     var work: Int { get }
 
-    /// A device was seen with a version.
+    /// Notes that a device was seen with a version.
     mutating func saw(
         _ version: Version, after old: Version?, device: Int64, app: Int64, _ connection: Connection
     ) throws
@@ -64,7 +64,7 @@ package struct AdoptionTally {
 
     package init() {}
 
-    /// A device's mark is new.
+    /// Counts a device whose mark is new.
     package mutating func add(_ verdict: AdoptionRule.Verdict, to campaign: Int64) {
         campaigns[campaign, default: Marked()].add(verdict)
     }
@@ -104,7 +104,8 @@ extension AdoptionRule.Notice: Selection {
 }
 
 extension AdoptionRule.Entry: Selection {
-    /// Columns of `delivery`. Whether the device was current is read as a truth value: the reason would be a text for each device.
+    /// Columns of `delivery`. Whether the device was current is read as a boolean: reading the reason would make a text
+    /// for each device.
     package static let columns: SQL =
         "state, CASE WHEN state = 7 AND reason = 'alreadyCurrent' THEN 1 ELSE 0 END, upgraded"
 

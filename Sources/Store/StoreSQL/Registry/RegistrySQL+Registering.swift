@@ -79,7 +79,7 @@ extension RegistrySQL {
                     moment = DeviceReplacement.moment(now, after: known.registered)
                     replaced = .moved
                 } else {
-                    // Another connection may have registered the new token since the look.
+                    // Another connection may have registered the new token since it was looked up.
                     if there == nil { isNew = false }
                     try remove(known, of: app, connection)
                     replaced = .removed

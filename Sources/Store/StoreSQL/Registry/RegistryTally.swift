@@ -4,15 +4,15 @@ package import RelayEngine
 /// The numbers of devices that one transaction changes: how many an app has, how many run each version, and how many were
 /// notified at login. Written at its end, in one order.
 ///
-/// SQLite keeps them at the app and at the campaign. In PostgreSQL each session has rows of its own, so that none waits for
-/// another's.
+/// SQLite keeps them in the rows of the app and the campaign. In PostgreSQL they are spread over 16 rows by session, so
+/// that sessions seldom wait for each other.
 package struct RegistryTally {
     private var devices: [Int64: Int64] = [:]
     private var told: [Int64: Int64] = [:]
     /// Devices that came to a version, less those that left it, by app and version as the devices spell it; an empty one is unknown.
     private var changes: [Int64: [String: Int64]] = [:]
-    /// The last few versions that came: imports bring the same ones many times over, and those are counted without a look
-    /// into the tables.
+    /// The last few versions that came: imports bring the same ones many times over, and those are counted without a
+    /// look-up in `changes`.
     private var recent: [Run] = []
 
     private struct Run {
@@ -26,13 +26,13 @@ package struct RegistryTally {
 
     package init() {}
 
-    /// An app has more registered devices; below 0: fewer.
+    /// Notes that an app has gained registered devices; a negative number: lost them.
     package mutating func gained(_ devices: Int64, app: Int64) { self.devices[app, default: 0] += devices }
 
-    /// More devices of a campaign were notified at login.
+    /// Notes that more devices of a campaign were notified at login.
     package mutating func told(_ devices: Int64, of campaign: Int64) { told[campaign, default: 0] += devices }
 
-    /// A device runs a version; nil: an unknown one.
+    /// Notes that a device now runs a version; nil: an unknown one.
     package mutating func came(_ version: String?, app: Int64) {
         var text = version ?? ""
         text.withUTF8 { unsafe came(UnsafeRawBufferPointer($0), app: app) }
@@ -54,7 +54,7 @@ package struct RegistryTally {
         recent.append(Run(app: app, version: unsafe Array(version), devices: 1))
     }
 
-    /// A device runs a version no longer; nil: an unknown one.
+    /// Notes that a device no longer runs a version; nil: an unknown one.
     package mutating func left(_ version: String?, app: Int64) {
         changes[app, default: [:]][version ?? "", default: 0] -= 1
     }

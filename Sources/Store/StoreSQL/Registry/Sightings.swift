@@ -75,11 +75,11 @@ package struct SightingWriter<Upgrades: UpgradeTallying> {
     /// The effort so far, in the cost of registering a device.
     package var work: Int { logins + upgrades.work }
 
-    /// - Parameter device: the login's device; nil: it was removed since the look.
+    /// - Parameter device: the login's device; nil: it was removed since it was looked up.
     package mutating func store(_ sighting: Sighting, of device: SeenDevice?, app: Int64) throws {
         logins += 1
         guard let device else { return }
-        // Comes first: a device that comes up to the requirement now was notified before.
+        // Comes first: a device that reaches the requirement now was notified before.
         if let requirement = sighting.toldAtLogin {
             try told.told(device.id, of: requirement, app: app, connection)
         }

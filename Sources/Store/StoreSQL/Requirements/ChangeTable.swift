@@ -4,8 +4,9 @@ import RelayStore
 
 /// The rows that changes leave in the outbox and in the audit trail, in the transaction that makes the changes.
 ///
-/// The history of requirements is no view of a change: `requirement_event` has each row of `requirement` as it was after each statement
-/// that wrote it, another program's statements on `version` among them. Triggers write it, for both.
+/// The history of requirements is not written here: `requirement_event` has each row of `requirement` as it was after
+/// each statement that wrote it. Triggers write it, for the relay's statements and for other programs' statements on
+/// `version`.
 enum ChangeTable {
     /// - Parameter changes: with the stored ids of their requirements.
     static func write(
@@ -21,7 +22,7 @@ enum ChangeTable {
         }
     }
 
-    /// A change of a campaign beside any decision.
+    /// Writes a change of a campaign that is not part of a decision.
     static func write(
         _ kind: Change.Kind, of campaign: CampaignRecord, by actor: Signature, _ connection: some SQLConnection
     ) throws {
@@ -29,7 +30,7 @@ enum ChangeTable {
             [Change(kind, by: actor, requirement: campaign.requirement.id)], of: campaign.app, at: actor.at, connection)
     }
 
-    /// A step of the sender.
+    /// Writes a step of the sender, such as the end of a wave.
     static func write(
         _ kind: Change.Kind, of campaign: CampaignKey, at now: Timestamp, _ connection: some SQLConnection
     ) throws {

@@ -77,8 +77,9 @@ package enum RequirementTable {
 
     // MARK: Writing
 
-    /// Writes the differences. Triggers keep the history and the row of `version`: that row names the last event of the history, and the
-    /// history has what other programs ask for through it, in one order with the relay's own statements.
+    /// Writes the differences. Triggers keep the history and the row of `version`: that row names the last event of the
+    /// history, which also has the changes that other programs make through `version`, in one order with the relay's
+    /// own.
     ///
     /// - Returns: the ids of new rows, by the ids that they had before they were stored.
     package static func write(

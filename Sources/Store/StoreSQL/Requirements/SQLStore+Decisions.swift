@@ -46,7 +46,7 @@ extension SQLStore {
         receipt: WebhookReceipt?, render: ((Decision) throws -> StoredAnswer)?
     ) throws -> (Decision, StoredAnswer?) {
         if case .looked = event {
-            // Mostly there is nothing to do, and finding that out must not wait for the writer.
+            // Usually there is nothing to do, and finding that out must not wait for the writer.
             let idle = try read("looking for what is due") { connection -> Requirements? in
                 let (old, campaigns) = try Self.facts(of: app, connection)
                 var machine = RequirementMachine(old, campaigns: campaigns)
@@ -76,8 +76,8 @@ extension SQLStore {
         return (decision, answer)
     }
 
-    /// Records that a person wants a campaign sent whatever the hour, in the transaction that lets it go on: an act is done
-    /// whole or not at all. Changes nothing where the campaign is over, or was already wanted so.
+    /// Records that a person has a campaign sent at any hour, in the transaction that lets it go on: an act is done
+    /// whole or not at all. Changes nothing where the campaign is over, or is sent at any hour already.
     func hurry(
         _ campaign: CampaignKey, of app: AppKey, by actor: Signature, _ connection: some SQLConnection
     ) throws {
@@ -88,7 +88,7 @@ extension SQLStore {
         } catch is RequirementRefusal {}
     }
 
-    /// Notifies the log and the open paths. Must be called after the commit.
+    /// Logs the changes, and notifies the open paths (`DecisionNotices`). Must be called after the commit.
     func wasCommitted(_ decision: Decision, of app: AppKey, isAwaited: Bool) {
         for line in decision.changes.compactMap({ $0.line(of: app) }) {
             log(line.isGrave ? .error : .notice, line.message, line.fields)

@@ -3,13 +3,13 @@ package import RelayEngine
 package import RelayStore
 import UpgradeRules
 
-/// The facts that people are shown, and whether they still hold when they act: one reading for both.
+/// The facts that people are shown, and whether they still hold when the people act: one function reads them for both.
 extension SQLStore {
     package func facts(_ subject: ActSubject, at now: Timestamp) throws -> Shown {
         try read("looking at what an act is about") { try facts(subject, at: now, $0) }
     }
 
-    /// Must run within the transaction that decides.
+    /// Refuses an act if the facts have changed since its confirmation. Must run within the transaction that decides.
     ///
     /// - Throws: `StaleConfirmation` where the facts differ from those that the actor confirmed.
     package func judge(_ actor: Signature, _ subject: ActSubject, _ connection: Connection) throws {
@@ -19,7 +19,7 @@ extension SQLStore {
         if !changes.isEmpty { throw StaleConfirmation(changes.map { $0.masked(of: subject) }) }
     }
 
-    /// The same for an event; a look is no person's act.
+    /// The same for an event; `.looked` is no person's act.
     func judge(_ actor: Signature, _ event: RequirementEvent, of app: AppKey, _ connection: Connection) throws {
         switch event {
         case .asked, .withdrawn: try judge(actor, .required(app), connection)

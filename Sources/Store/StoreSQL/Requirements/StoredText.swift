@@ -16,8 +16,8 @@ package enum StoredText {
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
-    /// The other languages belong to the default that they came with: where another program has set another message, they do
-    /// not translate it.
+    /// The other languages belong to the default that they came with: if another program has set another message, they
+    /// are not its translations.
     package static func read(_ message: String?, _ messages: String?) -> LocalizedText? {
         guard let message else { return nil }
         guard let messages, case .object(let members)? = try? JSONReader.read(Array(messages.utf8)),
