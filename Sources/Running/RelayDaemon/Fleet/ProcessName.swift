@@ -6,7 +6,9 @@ import Glibc
 package enum ProcessName {
     package static let own: String = {
         // Without /proc, the name is random at each start, and no other process can check it.
-        guard let place, let began = began(getpid()) else { return "\(UInt64.random(in: .min ... .max))" }
+        guard let place, case .began(let began) = look(at: getpid()) else {
+            return "\(UInt64.random(in: .min ... .max))"
+        }
         return "\(place)/\(getpid())/\(began)"
     }()
 
@@ -16,7 +18,26 @@ package enum ProcessName {
         guard parts.count == 4, let place, "\(parts[0])/\(parts[1])" == place, let number = Int32(parts[2]) else {
             return false
         }
-        return began(number) != parts[3]
+        return Self.isEnded(look(at: number), beganAt: parts[3])
+    }
+
+    /// The result of a look at a process by its number.
+    enum Look: Equatable {
+        /// It runs; its start time in ticks since the boot.
+        case began(String)
+        /// There is none, or its parent has not waited for it yet.
+        case ended
+        /// There is one, and /proc does not show it: it is mounted with hidepid (proc(5)), and another user runs the process.
+        case hidden
+    }
+
+    /// - Parameter start: the start time that the name has.
+    static func isEnded(_ look: Look, beganAt start: String) -> Bool {
+        switch look {
+        case .began(let began): began != start
+        case .ended: true
+        case .hidden: false
+        }
     }
 
     /// The boot and the namespace: proc_sys_kernel(5), random/boot_id; pid_namespaces(7).
@@ -27,14 +48,17 @@ package enum ProcessName {
         return "\(boot)/\(status.st_ino)"
     }()
 
-    /// The start time in ticks since the boot (proc_pid_stat(5), field 22); nil: there is no such process, or it has ended
-    /// and its parent has not waited for it (state Z or X).
-    private static func began(_ process: Int32) -> String? {
-        // The process's own name, in brackets, may hold blanks and brackets.
-        guard let stat = text("/proc/\(process)/stat"), let end = stat.lastIndex(of: ")") else { return nil }
+    static func look(at process: Int32) -> Look {
+        guard let stat = text("/proc/\(process)/stat") else {
+            // A signal that may not be sent shows that the process is there (kill(2), EPERM).
+            return kill(process, 0) == 0 || errno == EPERM ? .hidden : .ended
+        }
+        // The process's own name, in brackets, may hold blanks and brackets. Field 3 is the state (Z: a zombie, X: dead), field 22 the
+        // start time (proc_pid_stat(5)).
+        guard let end = stat.lastIndex(of: ")") else { return .hidden }
         let fields = stat[stat.index(after: end)...].split(separator: " ")
-        guard fields.count > 19, !["Z", "X"].contains(fields[0]) else { return nil }
-        return String(fields[19])
+        guard fields.count > 19 else { return .hidden }
+        return ["Z", "X"].contains(fields[0]) ? .ended : .began(String(fields[19]))
     }
 
     private static func text(_ path: String) -> String? {
