@@ -117,7 +117,22 @@ extension View {
     /// The faults, without those about an app that the reader may not see.
     func seen(_ faults: [ReadinessFault]) -> [ReadinessFault] {
         guard caller.apps != nil else { return faults }
-        let hidden = api.control.apps().map(\.app).filter { !caller.maySee($0) }
-        return faults.filter { fault in !hidden.contains { fault.part.contains($0) || fault.reason.contains($0) } }
+        let apps = Set(api.control.apps().map(\.app))
+        return Self.faults(faults, of: apps) { caller.maySee($0) }
+    }
+
+    /// The faults that name no app that `isSeen` excludes. The name of one app may contain that of another: the longest is looked for first.
+    static func faults(
+        _ faults: [ReadinessFault], of apps: Set<String>, isSeen: (String) -> Bool
+    ) -> [ReadinessFault] {
+        let longestFirst = apps.sorted { $0.utf8.count > $1.utf8.count }
+        return faults.filter { fault in
+            var text = "\(fault.part) \(fault.reason)"
+            for app in longestFirst where text.contains(app) {
+                guard isSeen(app) else { return false }
+                text = text.replacing(app, with: "\0")
+            }
+            return true
+        }
     }
 }
