@@ -144,6 +144,12 @@ import Testing
         #expect(try text("config.json5.old") == before)
         #expect(try text("secrets/webhook-secret") == secret, "who signs with it goes on")
         #expect(!FileManager.default.fileExists(atPath: "\(target)/secrets/apns-key.old"), "it is the same key")
+        // A second time nothing that was kept is overwritten.
+        let second = try text("config.json5")
+        #expect(
+            await Transcript().run(words(["download-url": "https://example.com/2"], flags: ["--force"]), of: .all)
+                == .done)
+        #expect(try text("config.json5.old") == before && text("config.json5.old.2") == second)
     }
 
     @Test func `iPhones are reached by APNs or by FCM, and one of them is named`() async {

@@ -78,7 +78,9 @@ struct SetupFiles {
     private func inTheWay(_ path: String) -> CommandFailure {
         CommandFailure(
             .failed, "\(path) is there already, and nothing was written",
-            hint: "--force keeps it as \(path).old and writes a new one; --directory writes somewhere else")
+            hint:
+                "--force keeps it as \(Self.keptName(of: path)) and writes a new one; --directory writes somewhere else"
+        )
     }
 
     private func make(_ directory: String, mode: mode_t) throws(CommandFailure) {
@@ -98,12 +100,20 @@ struct SetupFiles {
             hint: "chmod go-w \(directory), or choose another folder by --directory")
     }
 
+    /// The first free name of `FILE.old`, `FILE.old.2`, …: Apple gives a key out once, so that none may be overwritten.
+    private static func keptName(of path: String) -> String {
+        let first = "\(path).old"
+        guard FileProbe.exists(first) else { return first }
+        return (2...).lazy.map { "\(first).\($0)" }.first { !FileProbe.exists($0) } ?? first
+    }
+
     /// Writes the file unless its content is already right; sets its mode in any case.
     private func put(_ bytes: [UInt8], at path: String, mode: UInt32) throws(CommandFailure) {
         if path == Self.unitPath { try make(FileProbe.directory(of: path), mode: 0o755) }
         if (try? WholeFile.read(path, limit: 1 << 20)) != bytes {
             if FileProbe.exists(path), !isSample(path) {
-                guard unsafe rename(path, "\(path).old") == 0 else { throw PrivateFile.failure("\(path).old") }
+                let kept = Self.keptName(of: path)
+                guard unsafe rename(path, kept) == 0 else { throw PrivateFile.failure(kept) }
             }
             try PrivateFile.write(bytes, to: path, mode: mode)
         }
