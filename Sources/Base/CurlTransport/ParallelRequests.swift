@@ -72,14 +72,14 @@ package final class ParallelRequests {
             try handle.require(set, "the body")
         }
         try handle.require(unsafe relay_curl_set_pipe_wait(handle.pointer, 1), "PIPEWAIT")
-        let place = free.popLast() ?? running.endIndex
-        if place == running.endIndex { running.append(nil) }
+        let place = free.last ?? running.endIndex
         let mark = unsafe UnsafeMutableRawPointer(bitPattern: place + 1)
         try handle.require(unsafe relay_curl_set_mark(handle.pointer, mark), "PRIVATE")
         guard unsafe curl_multi_add_handle(multi, handle.pointer) == CURLM_OK else {
-            free.append(place)
             throw TransportError(code: .cannotConnect, context: handle.context, reason: "libcurl takes no request")
         }
+        // A place is taken only by a request that libcurl has.
+        if free.popLast() == nil { running.append(nil) }
         running[place] = Running(number: number, request: request, handle: handle, transfer: transfer)
     }
 
