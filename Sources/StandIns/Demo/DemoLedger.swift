@@ -130,7 +130,7 @@ struct DemoLedger: Sendable {
             add(
                 "answered INVALID_ARGUMENT (400)", simulator: refused("INVALID_ARGUMENT"),
                 expected: expectation.rejected, mayRepeat: isInterrupted)
-            // A token that FCM calls invalid counts as unregistered where other tokens took the same push, and as rejected
+            // A token that the service calls invalid counts as unregistered where other tokens took the same push, and as rejected
             // otherwise.
             add(
                 "unregistered or rejected", relay: campaign.count(.unregistered) + campaign.count(.rejected),

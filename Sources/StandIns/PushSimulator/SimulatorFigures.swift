@@ -18,7 +18,7 @@ package struct SimulatorFigures: Sendable, Equatable {
     package var peakStreams = 0
     /// Requests refused by script with REFUSED_STREAM; not among `requests`.
     package var refused = 0
-    /// Provider tokens whose signature was good, each counted once; with FCM, access tokens that were given.
+    /// Provider tokens whose signature was good, each counted once; or access tokens that were given.
     package var providerTokens = 0
     /// Valid dry runs (`validate_only`). Counted in `requests`, not in `accepted`.
     package var validated = 0

@@ -295,11 +295,13 @@ enum AnswerHeaders {
             case 403: "403"
             case 404: "404"
             case 405: "405"
+            case 408: "408"
             case 410: "410"
             case 413: "413"
             case 429: "429"
             case 502: "502"
             case 503: "503"
+            case 504: "504"
             default: "500"
             }
         return unsafe field(
