@@ -183,6 +183,7 @@ install: $(BINARY) ## what "make build" made, into DESTDIR and PREFIX (default /
 	install -D -m 0755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/upgrade-relay
 	$(STRIP) $(DESTDIR)$(PREFIX)/bin/upgrade-relay
 	install -D -m 0644 etc/config.json5 $(SHARE)/upgrade-relay/config.json5
+	install -D -m 0644 etc/expert.json5 $(SHARE)/upgrade-relay/expert.json5
 	[ -e $(DESTDIR)/etc/upgrade-relay/config.json5 ] \
 	    || install -D -m 0644 etc/config.json5 $(DESTDIR)/etc/upgrade-relay/config.json5
 	install -d -m 0700 $(DESTDIR)/etc/upgrade-relay/secrets

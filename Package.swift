@@ -376,7 +376,7 @@ let package = Package(
             "CommandTests",
             [
                 "upgrade-relay", "manual", "ClientCommands", "Configuration", "RelayAPI", "Terminal",
-                "CommandTranscript", "VersionSources", "WireFormat", "RelayEngine",
+                "CommandTranscript", "TestPeers", "VersionSources", "WireFormat", "RelayEngine",
             ]),
         tests(
             "EndToEndTests",

@@ -112,7 +112,8 @@ final class RealDaemon: Sendable {
             store: store, control: requirements, active: active, fanOut: fanOut, sources: sources,
             notifier: notifier, tokenSources: tokenSources, reloads: ReloadRequests(startedAt: clock()) {},
             certificates: CertificateWatch(log: log), keeper: nil,
-            ownNode: OwnNode(NodeDescription(name: "relay", release: "1"), startedAt: clock()), log: log, clock: clock)
+            ownNode: OwnNode(NodeDescription(name: "relay", release: "1"), startedAt: clock()),
+            listen: ListenConfiguration(), log: log, clock: clock)
         let secret = try WebhookSecret(Self.secret)
         var settings = APISettings(
             listen: ListenAddress(host: "127.0.0.1", port: 0), controlSocket: "\(folder)/control.sock",

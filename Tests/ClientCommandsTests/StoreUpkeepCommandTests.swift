@@ -58,7 +58,7 @@ struct BackupReaderTests {
 struct NotifyConfigurationTests {
     private func read(_ notify: String) throws -> (RelayConfiguration, [String]) {
         let text = #"{ "notify": \#(notify) }"#
-        let (configuration, faults) = RelayConfiguration.read(try JSON5Reader.read(Array(text.utf8)).value)
+        let (configuration, faults, _) = RelayConfiguration.read(try JSON5Reader.read(Array(text.utf8)).value)
         return (configuration, faults.map { "\($0.field): \($0.reason)" })
     }
 
@@ -119,7 +119,7 @@ struct NotifyConfigurationTests {
     func keep() throws {
         func keep(_ text: String) throws -> (Duration?, Int) {
             let tree = try JSON5Reader.read(Array("{ store: { keep: \(text) } }".utf8)).value
-            let (configuration, faults) = RelayConfiguration.read(tree)
+            let (configuration, faults, _) = RelayConfiguration.read(tree)
             return (configuration.store.keep, faults.count)
         }
         #expect(try keep("null") == (nil, 0))

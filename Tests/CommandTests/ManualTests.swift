@@ -2,6 +2,7 @@
 import Foundation
 import RelayAPI
 import RelayEngine
+import TestPeers
 import Testing
 import VersionSources
 import WireFormat
@@ -61,38 +62,46 @@ import WireFormat
 
     // MARK: etc/config.json5
 
-    /// The sample with its commented settings in force.
-    private static func uncommented(_ text: String) -> String {
-        return text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
-            String(ConfigurationManual.setting(line) ?? line)
-        }.joined(separator: "\n")
-    }
-
-    private static func paths(_ value: JSONValue, _ path: String = "") -> [String] {
-        switch value {
-        case .object(let members):
-            members.flatMap { member in
-                let name = member.name
-                let inner = path == "apps" ? "apps[\"\(name)\"]" : path.isEmpty ? name : "\(path).\(name)"
-                return [inner] + paths(member.value, inner)
-            }
-        case .array(let elements): elements.flatMap { ["\(path)[0]"] + paths($0, "\(path)[0]") }
-        default: []
+    /// Both samples as the files of one configuration; with `all`, their commented settings are in force.
+    private static func samples(all: Bool) throws -> EffectiveConfiguration {
+        let folder = try TestFolder.make()
+        try FileManager.default.createDirectory(atPath: "\(folder)/config.d", withIntermediateDirectories: true)
+        for (name, place) in [("config.json5", "config.json5"), ("expert.json5", "config.d/expert.json5")] {
+            let text = try file("etc/\(name)")
+            let shown = all ? ConfigurationManual.uncommented(text) : text
+            try Data(shown.utf8).write(to: URL(filePath: "\(folder)/\(place)"))
         }
+        return try ConfigurationFile(path: "\(folder)/config.json5").loadWhole()
     }
 
-    @Test func `The sample shows every key of the reader, and none that it refuses`() throws {
-        let sample = Self.uncommented(try Self.file("etc/config.json5"))
-        _ = try ConfigurationFile.parse(Array(sample.utf8), path: "etc/config.json5")
-        let tree = try JSON5Reader.read(Array(sample.utf8)).value
-        let shown = Set(Self.paths(tree).map { ConfigurationKey($0, .list).path })
+    @Test func `The samples show every key of the reader, each in one of them, and none that it refuses`() throws {
+        // A key that both show would be a fault.
+        _ = try Self.samples(all: true)
+        let samples = [ConfigurationManual.sample, ConfigurationManual.expertSample].map(
+            ConfigurationManual.uncommented)
+        let shown = try samples.flatMap { ConfigurationManual.paths(try JSON5Reader.read(Array($0.utf8)).value) }
         #expect(Set(ConfigurationManual.keys.map(\.path)).subtracting(shown) == [])
+    }
+
+    @Test func `The keys for experts have a part of their own`() throws {
+        #expect(ConfigurationManual.expertSample == (try Self.file("etc/expert.json5")))
+        let keys = ConfigurationManual.expertKeys
+        #expect(keys.isSuperset(of: ["fanOut.lanes", "listen.limits.threads", "apps.APP.PLATFORM.apns.connections"]))
+        let page = ConfigurationManual.text.replacing("\\-", with: "-")
+        let part = try #require(page.firstRange(of: ".SH KEYS FOR EXPERTS")?.upperBound)
+        let end = try #require(page.firstRange(of: "\n.SH EXAMPLE")?.lowerBound)
+        for key in ConfigurationManual.keys where key.facts != nil {
+            let places = page[..<end].ranges(of: "\n.B \(key.path)\n")
+            // Twice where its default differs by platform.
+            #expect((1...2).contains(places.count), "\(key.path)")
+            #expect(places.allSatisfy { ($0.lowerBound > part) == keys.contains(key.path) }, "\(key.path)")
+        }
     }
 
     @Test func `What the sample shows as a comment is the default`() throws {
         let text = try Self.file("etc/config.json5")
-        let plain = try ConfigurationFile.parse(Array(text.utf8), path: "etc/config.json5")
-        var shown = try ConfigurationFile.parse(Array(Self.uncommented(text).utf8), path: "etc/config.json5")
+        let plain = try Self.samples(all: false).configuration
+        var shown = try Self.samples(all: true).configuration
         // These three are examples.
         #expect(shown.listen.tls != nil && shown.notify.count == 1 && shown.webhooks.secrets.first?.apps != nil)
         (shown.listen.tls, shown.notify) = (nil, [])

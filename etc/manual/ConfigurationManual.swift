@@ -9,9 +9,12 @@ enum ConfigurationManual {
     private static let description = [
         "JSON5: JSON with comments, trailing commas and keys without quotes. The file is the one that *--config* names, else "
             + "*UPGRADE_RELAY_CONFIG* in the environment, else the one above. Every key has a default, except "
-            + "those that only you can know. *null* means the same as leaving a key out, except for *apns*.",
+            + "those that only you can know. *null* means the same as leaving a key out, except for *apns* and *listen.tls*.",
+        "Files of the folder *config.d* beside that file are part of the configuration if their names end in .json5. They are read in "
+            + "the order of their names. Objects are merged; any other key that two files set is an error that names both, "
+            + "unless one of them has *null*.",
         "*upgrade-relay check-config* names every error with its field, its value and the remedy, and checks every file "
-            + "that is named. SIGHUP (*systemctl reload upgrade-relay*) applies a changed file at once. Changes of "
+            + "that is named; *--effective* lists every key in use, with its value and the file that sets it. SIGHUP (*systemctl reload upgrade-relay*) applies a changed file at once. Changes of "
             + "*store*, *listen* (except a renewed certificate), *fanOut* and *enforce.headers* need a restart, and the "
             + "log reports it. An invalid file changes nothing.",
         "A duration is text: whole numbers with d, h, m, s or ms, the largest unit first, such as \"7d\" or \"1h30m\".",
@@ -27,17 +30,22 @@ enum ConfigurationManual {
         lines += separated(description)
         lines.append(".SH KEYS")
         lines += Roff.paragraph("The sample below explains each key. *APP* and *PLATFORM* stand for names.")
-        for key in keys {
-            guard let values = key.facts else { continue }
-            lines += [".TP", ".B \(Roff.escaped(key.path))"] + fact(values)
-        }
+        let experts = expertKeys
+        lines += list(keys.filter { !experts.contains($0.path) })
+        lines.append(".SH KEYS FOR EXPERTS")
+        lines += Roff.paragraph(
+            "The defaults of these suit nearly every relay. The second sample below names the case for each.")
+        lines += list(keys.filter { experts.contains($0.path) })
         lines += [".SH EXAMPLE", "The shortest configuration that pushes:", ".PP", ".RS 4", ".nf"]
         lines += example.split(separator: "\n").map { Roff.line(String($0)) } + [".fi", ".RE"]
         lines += [".SH SAMPLE", "Every key with its default and its purpose:", ".PP", ".nf"]
         lines += filled(sample, columns: 72).map(Roff.line) + [".fi"]
+        lines += [".SH SAMPLE FOR EXPERTS", ".nf"] + filled(expertSample, columns: 72).map(Roff.line) + [".fi"]
         lines += [
             ".SH FILES", ".TP", ".I /etc/upgrade\\-relay/config.json5", "the configuration", ".TP",
-            ".I /usr/share/upgrade\\-relay/config.json5", "the sample", ".SH SEE ALSO",
+            ".I /etc/upgrade\\-relay/config.d/*.json5", "parts of it", ".TP",
+            ".I /usr/share/upgrade\\-relay/config.json5", "the sample", ".TP",
+            ".I /usr/share/upgrade\\-relay/expert.json5", "the sample for experts", ".SH SEE ALSO",
             ".BR upgrade\\-relay (1),", ".BR upgrade\\-relay.service (8),", ".BR systemd.exec (5)", ".PP",
             "https://json5.org",
         ]
@@ -46,6 +54,40 @@ enum ConfigurationManual {
 
     /// etc/config.json5
     static let sample = unsafe String(cString: relay_sample())
+
+    /// etc/expert.json5
+    static let expertSample = unsafe String(cString: relay_expert_sample())
+
+    /// The paths of the keys that the sample for experts shows.
+    static var expertKeys: Set<String> {
+        let tree = (try? JSON5Reader.read(Array(uncommented(expertSample).utf8)).value) ?? .null
+        let main = (try? JSON5Reader.read(Array(uncommented(sample).utf8)).value) ?? .null
+        return Set(paths(tree)).subtracting(paths(main))
+    }
+
+    /// A sample with its commented settings in force.
+    static func uncommented(_ text: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { String(setting($0) ?? $0) }
+            .joined(separator: "\n")
+    }
+
+    /// The paths of all keys of a document, as the manual writes them.
+    static func paths(_ value: JSONValue, _ path: String = "") -> [String] {
+        switch value {
+        case .object(let members):
+            members.flatMap { member in
+                let name = member.name
+                let inner = path == "apps" ? "apps[\"\(name)\"]" : path.isEmpty ? name : "\(path).\(name)"
+                return [ConfigurationKey(inner, .list).path] + paths(member.value, inner)
+            }
+        case .array(let elements): ["\(path)[]"] + elements.flatMap { paths($0, "\(path)[0]") }
+        default: []
+        }
+    }
+
+    private static func list(_ keys: [ConfigurationKey]) -> [String] {
+        keys.flatMap { key in key.facts.map { [".TP", ".B \(Roff.escaped(key.path))"] + fact($0) } ?? [] }
+    }
 
     /// The setting in a line of the sample that shows one as a comment.
     static func setting(_ line: Substring) -> Substring? {
@@ -89,8 +131,11 @@ enum ConfigurationManual {
         let all = RelayConfiguration.keys((try? JSON5Reader.read(Array(exemplar.utf8)).value) ?? .null)
         let secrets = Set(all.filter { $0.values == .secret }.map(\.path))
         let places = ["file", "credential", "environment"]
+        // The reader meets a key once for each platform.
+        var seen: Set<ConfigurationKey> = []
         return all.filter { key in
-            !secrets.contains { secret in places.contains { key.path == "\(secret).\($0)" } }
+            seen.insert(key).inserted
+                && !secrets.contains { secret in places.contains { key.path == "\(secret).\($0)" } }
         }
     }
 

@@ -8,4 +8,10 @@ static const char sample[] = {
 #embed "../../../etc/config.json5" suffix(, 0)
 };
 
+static const char expert[] = {
+#embed "../../../etc/expert.json5" suffix(, 0)
+};
+
 const char *relay_sample(void) { return sample; }
+
+const char *relay_expert_sample(void) { return expert; }

@@ -33,7 +33,7 @@ package struct CommitGate: Sendable, Equatable {
         return false
     }
 
-    /// How long until the gate opens by itself; nil while nothing waits.
+    /// The time until what waits is committed even if nothing more comes; nil while nothing waits.
     package func wait(at now: MonotonicTime) -> Duration? {
         firstCameAt.map { max(.zero, Self.patience - (now - $0)) }
     }

@@ -13,7 +13,7 @@ package enum DeliveryState: UInt8, Sendable, Hashable, CaseIterable {
     case retrying = 3
     /// The push service refused it for good.
     case rejected = 4
-    /// The push service reports the token as no longer registered (APNs: 410, FCM: UNREGISTERED).
+    /// The push service reports the token as no longer registered (such as 410 of APNs).
     case unregistered = 5
     /// Its time to live ran out before it was accepted.
     case expired = 6

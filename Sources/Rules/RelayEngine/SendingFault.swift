@@ -16,7 +16,7 @@ package enum SendingFault: Sendable, Hashable {
     case forbidden
     /// The key belongs to the service's other environment.
     case keyEnvironment
-    /// The key that the service itself uses at the phones' push service (FCM's for APNs) is refused there.
+    /// The key that the service itself uses at the phones' own push service is refused there.
     case keyOfService
     /// The key is refused as unrelated, on new connections too.
     case unrelatedKey

@@ -4,7 +4,7 @@
 /// after that time (PROTOCOLS 1.5).
 package struct TokenRetirement: Hashable, Sendable {
     package var device: Int64
-    /// APNs: the timestamp in its 410. FCM: the time of its answer.
+    /// The timestamp in the 410 of APNs; for a service that sends none, the time of its answer.
     package var deadSince: Timestamp
     /// When the token was registered, as read for the push. A token that was registered again since then is kept, whatever the
     /// push service's clock shows.

@@ -24,7 +24,7 @@ package struct AppConfiguration: Sendable, Equatable {
     package var sourceEgress: [EgressConfiguration] = []
     /// The places of the sources' keys; an app has at most one source of each store.
     package var sourceKeys: [StoreKind: SecretSource] = [:]
-    /// The conditions that the app's store must meet before the gate lets a version through. Default a day after the release that
+    /// The conditions that the app's store must meet before it counts as offering a version. Default a day after the release that
     /// the App Store's lookup shows, and all of a staged rollout on Google Play.
     package var gateRules = AvailabilityGate.Rules()
     package var push = PushConfiguration()

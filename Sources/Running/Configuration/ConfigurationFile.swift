@@ -14,30 +14,54 @@ package struct ConfigurationFile: Sendable {
         return ConfigurationFile(path: option ?? variable ?? RelayConfiguration.defaultPath)
     }
 
+    /// Reads the file and those of `config.d` beside it.
+    ///
     /// - Throws: `ConfigurationError` with every fault at once.
-    package func load() throws(ConfigurationError) -> RelayConfiguration {
-        let bytes: [UInt8]
-        do throws(FileProbe.Failure) {
-            bytes = try FileProbe.read(path, limit: Self.largest)
-        } catch {
-            throw ConfigurationError(path: path, faults: [FieldFault("", "the file \(error)")])
-        }
-        return try Self.parse(bytes, path: path)
-    }
+    package func load() throws(ConfigurationError) -> RelayConfiguration { try loadWhole().configuration }
 
-    package static func parse(_ bytes: [UInt8], path: String) throws(ConfigurationError) -> RelayConfiguration {
-        let (tree, duplicates): (JSONValue, [FieldFault])
+    /// The same, with the files that were read and the keys in use.
+    package func loadWhole() throws(ConfigurationError) -> EffectiveConfiguration {
+        var files = [path]
+        var parts = ConfigurationParts(of: path)
         do throws(FieldFault) {
-            (tree, duplicates) = try JSON5Reader.read(bytes)
+            files += try ConfigurationParts.files(beside: path)
         } catch {
             throw ConfigurationError(path: path, faults: [error])
         }
-        var (configuration, faults) = RelayConfiguration.read(tree)
-        configuration.digest = Self.digest(tree)
-        guard duplicates.isEmpty, faults.isEmpty else {
-            throw ConfigurationError(path: path, faults: duplicates + faults)
+        for file in files {
+            do throws(FileProbe.Failure) {
+                parts.take(try FileProbe.read(file, limit: Self.largest), from: file)
+            } catch {
+                let name = file == path ? "the file" : file
+                throw ConfigurationError(path: path, faults: [FieldFault("", "\(name) \(error)")])
+            }
         }
-        return configuration
+        var whole = try Self.whole(parts, path: path)
+        whole.files = Array(files.dropFirst())
+        return whole
+    }
+
+    /// Reads the text of one file.
+    package static func parse(_ bytes: [UInt8], path: String) throws(ConfigurationError) -> RelayConfiguration {
+        var parts = ConfigurationParts(of: path)
+        parts.take(bytes, from: path)
+        return try whole(parts, path: path).configuration
+    }
+
+    private static func whole(
+        _ parts: ConfigurationParts, path: String
+    ) throws(ConfigurationError) -> EffectiveConfiguration {
+        var (configuration, faults, settings) = RelayConfiguration.read(parts.tree)
+        // The keys of a file that cannot be read would only seem to be missing.
+        if parts.hasUnreadFile { faults = [] }
+        guard parts.faults.isEmpty, faults.isEmpty else {
+            throw ConfigurationError(path: path, faults: parts.faults + faults.map(parts.located))
+        }
+        configuration.digest = digest(parts.tree)
+        for index in settings.indices where !settings[index].isDefault {
+            settings[index].file = parts.origin(of: settings[index].path) ?? path
+        }
+        return EffectiveConfiguration(configuration: configuration, settings: settings)
     }
 
     /// A digest of the parts that relays of one store must have in common; the rest, such as addresses, may differ.

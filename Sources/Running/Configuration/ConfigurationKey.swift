@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Terminal
+import WireFormat
 
 /// A key that the configuration may hold, as its reader asks for it.
 package struct ConfigurationKey: Sendable, Hashable {
@@ -25,6 +26,20 @@ package struct ConfigurationKey: Sendable, Hashable {
         case object
         /// An object whose absence has another meaning than an empty object.
         case optionalObject
+
+        /// The default; nil where there is none, or where it is not one value.
+        var usual: JSONValue? {
+            switch self {
+            case .text(let text), .duration(_, let text): text.map(JSONValue.string)
+            case .textOrObject(let text): .string(text)
+            case .flag(let flag): .bool(flag)
+            case .integer(_, let number): number.map { .integer($0) }
+            case .number(_, let text): text.map(JSONValue.string)
+            case .choice(_, let word):
+                word.map { $0.hasPrefix("\"") ? .string(String($0.dropFirst().dropLast())) : .number($0) }
+            case .requiredText, .secret, .proxy, .file, .list, .object, .optionalObject: nil
+            }
+        }
     }
 
     /// `apps.APP.PLATFORM.push.type`, `notify[].url`: names that the owner chooses are in capitals.

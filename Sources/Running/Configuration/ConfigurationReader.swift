@@ -13,6 +13,8 @@ final class ConfigurationReader {
         var list: [FieldFault] = []
         /// Every key that was asked for, whether it is present or not.
         var keys: [ConfigurationKey] = []
+        /// The keys that have a value, or a default.
+        var settings: [ConfigurationSetting] = []
     }
 
     let path: String
@@ -28,13 +30,20 @@ final class ConfigurationReader {
 
     // MARK: Paths and faults
 
-    func path(of key: String) -> String {
-        path.isEmpty ? key : "\(path).\(key)"
+    func path(of key: String) -> String { Self.path(of: key, in: path) }
+
+    /// The path of a member whose name the owner chooses: `apps["com.example.app"]`. A valid app name is shown
+    /// whole.
+    private static func path(named key: String, in path: String) -> String {
+        "\(path)[\(JSONValue.quoted(key, columns: 255))]"
     }
 
-    /// The path of a member whose name the owner chooses: `apps["com.example.app"]`. A valid app name is shown whole.
-    private func path(named key: String) -> String {
-        "\(path)[\(JSONValue.quoted(key, columns: 255))]"
+    /// The object whose members' names the owner chooses.
+    private static let named = "apps"
+
+    /// The path of a member of the object at `path`.
+    static func path(of key: String, in path: String) -> String {
+        path == named ? Self.path(named: key, in: path) : path.isEmpty ? key : "\(path).\(key)"
     }
 
     func fault(_ key: String, _ problem: String) {
@@ -59,6 +68,18 @@ final class ConfigurationReader {
         faults.keys.append(ConfigurationKey(path, values))
     }
 
+    /// Notes the value in use, for `check-config --effective`.
+    ///
+    /// - Parameter value: as it is written; nil: the default of `values`, if it has one, is used.
+    private func settle(
+        _ key: String, _ value: JSONValue?, _ values: ConfigurationKey.Values, _ shown: ShownPart
+    ) {
+        guard let used = value.map({ shown.part(of: $0) }) ?? values.usual else { return }
+        // The members of objects in a list are keys of their own.
+        if case .array(let elements) = used, elements.contains(where: { $0.object != nil }) { return }
+        faults.settings.append(ConfigurationSetting(path: path(of: key), value: used, isDefault: value == nil))
+    }
+
     // MARK: Values
 
     /// The value as it is written; nil where it is absent or null.
@@ -81,13 +102,21 @@ final class ConfigurationReader {
     }
 
     /// nil where it is absent, and after a fault.
+    ///
+    /// - Parameter shown: the part of a value that `check-config --effective` may print.
     private func read<Value>(
-        _ key: String, _ values: ConfigurationKey.Values, _ take: (JSONValue) throws(Problem) -> Value
+        _ key: String, _ values: ConfigurationKey.Values, shown: ShownPart = .allButSecrets,
+        _ take: (JSONValue) throws(Problem) -> Value
     ) -> Value? {
         note(at: path(of: key), values)
-        guard let value = raw(key) else { return nil }
+        guard let value = raw(key) else {
+            settle(key, nil, values, shown)
+            return nil
+        }
         do throws(Problem) {
-            return try take(value)
+            let taken = try take(value)
+            settle(key, value, values, shown)
+            return taken
         } catch {
             fault(key, "\(value.held) \(error.text)")
             return nil
@@ -106,8 +135,12 @@ final class ConfigurationReader {
     }
 
     /// nil where it is absent, and after a fault.
-    func string(_ key: String, check: (String) -> String? = { _ in nil }) -> String? {
-        read(key, .text(default: nil)) { value throws(Problem) in try Self.text(value, check) }
+    ///
+    /// - Parameter shown: the part of it that `check-config --effective` may print.
+    func string(
+        _ key: String, shown: ShownPart = .allButSecrets, check: (String) -> String? = { _ in nil }
+    ) -> String? {
+        read(key, .text(default: nil), shown: shown) { value throws(Problem) in try Self.text(value, check) }
     }
 
     /// A file that is read as text; nil where it is absent, and after a fault.
@@ -139,9 +172,14 @@ final class ConfigurationReader {
     }
 
     /// A text without a default. "" after a fault.
-    func requiredString(_ key: String, _ what: String, check: (String) -> String? = { _ in nil }) -> String {
+    ///
+    /// - Parameter shown: the part of it that `check-config --effective` may print.
+    func requiredString(
+        _ key: String, _ what: String, shown: ShownPart = .allButSecrets,
+        check: (String) -> String? = { _ in nil }
+    ) -> String {
         if raw(key) == nil { fault(key, "missing; \(what)") }
-        return read(key, .requiredText) { value throws(Problem) in try Self.text(value, check) } ?? ""
+        return read(key, .requiredText, shown: shown) { value throws(Problem) in try Self.text(value, check) } ?? ""
     }
 
     func flag(_ key: String, default flag: Bool) -> Bool {
@@ -281,7 +319,7 @@ final class ConfigurationReader {
     func namedObjects() -> [(name: String, reader: ConfigurationReader)] {
         members.keys.sorted().compactMap { name in
             guard let value = raw(name) else { return nil }
-            return reader(of: value, at: path(named: name)).map { (name, $0) }
+            return reader(of: value, at: Self.path(of: name, in: path)).map { (name, $0) }
         }
     }
 
@@ -366,7 +404,8 @@ extension JSONValue {
         DisplayWidth.truncated(DisplayWidth.sanitised(text), to: columns)
     }
 
-    private static func shown(_ text: String) -> String {
+    /// An address without its user and its query; any other text as it is.
+    static func shown(_ text: String) -> String {
         text.contains("//") ? ShownAddress.withoutSecrets(text) : text
     }
 }

@@ -24,8 +24,10 @@ extension ConfigurationFile {
         do throws(ConfigurationError) {
             return ControlSocket(path: try load().listen.controlSocket)
         } catch {
-            let bytes = try? FileProbe.read(path, limit: Self.largest)
-            let named = bytes.flatMap(ControlSocketText.path)
+            let files = [path] + ((try? ConfigurationParts.files(beside: path)) ?? [])
+            let named = files.compactMap { file in
+                (try? FileProbe.read(file, limit: Self.largest)).flatMap(ControlSocketText.path)
+            }.last
             let socket = named ?? ListenConfiguration.defaultControlSocket
             if !isNamed, !exists { return ControlSocket(path: socket) }
             let which = named == nil ? "the default control socket" : "the control socket that it names"

@@ -14,8 +14,9 @@ extension RelayConfiguration {
         var receivers: [NotifyConfiguration] = []
         for (value, path) in list {
             guard let reader = root.reader(of: value, at: path) else { continue }
-            let url = reader.requiredString("url", "where it is posted, such as \"https://ci.example.com/relay\"") {
-                text in
+            let url = reader.requiredString(
+                "url", "where it is posted, such as \"https://ci.example.com/relay\"", shown: .origin
+            ) { text in
                 let isAddress = (text.hasPrefix("https://") && text.utf8.count > 8) || isLoopback(text)
                 let isPlain = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } && text.utf8.count <= 2048
                 return isAddress && isPlain && !text.contains("@") && !text.contains("#")

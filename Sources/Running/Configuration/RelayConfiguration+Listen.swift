@@ -25,6 +25,7 @@ extension RelayConfiguration {
             "controlSocketGroup", else: "is not a group of this system; one that \"getent group\" shows"
         ) { SystemGroup($0) }
         if let tls = reader.optionalObject("tls") { listen.tls = readTLS(tls) }
+        listen.isPlainMeant = reader.isNull("tls")
         if let limits = reader.object("limits") { readLimits(limits, into: &listen.limits) }
         listen.checkTrust = reader.choice("checkTrust", default: listen.checkTrust, "whose word is taken")
         listen.corsOrigins = readOrigins(reader)

@@ -11,11 +11,13 @@ package import WireFormat
 extension RelayConfiguration {
     /// Reads the document's tree over the defaults.
     ///
-    /// - Returns: the configuration and all its faults; it may be used only where there are none.
-    static func read(_ tree: JSONValue) -> (configuration: RelayConfiguration, faults: [FieldFault]) {
+    /// - Returns: the configuration, all its faults, and the keys in use; it may be used only where there is no fault.
+    static func read(
+        _ tree: JSONValue
+    ) -> (configuration: RelayConfiguration, faults: [FieldFault], settings: [ConfigurationSetting]) {
         let faults = ConfigurationReader.Faults()
         let configuration = read(tree, faults)
-        return (configuration, faults.list)
+        return (configuration, faults.list, faults.settings)
     }
 
     /// Every key that is read from the document.
@@ -104,7 +106,7 @@ extension RelayConfiguration {
 
     private static func readPostgres(_ reader: ConfigurationReader) -> PostgresConfiguration {
         // Checked only by libpq when it connects: a fault would show the text, which may hold a password.
-        var postgres = PostgresConfiguration(url: reader.string("url") ?? "")
+        var postgres = PostgresConfiguration(url: reader.string("url", shown: .nothing) ?? "")
         if reader.raw("url") == nil {
             reader.fault(
                 "url", "missing; where the database is, such as \"postgresql://relay@db1/relay?sslmode=verify-full\"")

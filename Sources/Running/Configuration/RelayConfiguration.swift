@@ -89,6 +89,8 @@ package struct ListenConfiguration: Sendable, Equatable {
     package var controlSocketGroup: SystemGroup?
     /// The certificate and key for TLS. Default none: plain HTTP.
     package var tls: TLSConfiguration?
+    /// Whether the owner wrote `tls: null`: a proxy on the way to other machines has TLS. Default false.
+    package var isPlainMeant = false
     package var limits = APILimits()
     package var checkTrust = CheckTrust.device
     /// The origins whose scripts may read the check and the launch document. Default none.
@@ -102,6 +104,15 @@ package struct ListenConfiguration: Sendable, Equatable {
             || controlSocketGroup != running.controlSocketGroup || limits != running.limits
             || checkTrust != running.checkTrust || corsOrigins != running.corsOrigins || page != running.page
             || (tls == nil) != (running.tls == nil)
+    }
+
+    /// The fault of taking connections of other machines over plain HTTP, which the owner has not asked for; nil: none.
+    package var plainFault: FieldFault? {
+        guard tls == nil, !isPlainMeant, !address.isLoopback else { return nil }
+        return FieldFault(
+            "listen.tls",
+            "missing, and \(address) takes connections of other machines: tokens and telephones cross the network in plain "
+                + "HTTP. Name a certificate and its key; or write tls: null, if a proxy in front of the relay has TLS")
     }
 
     package static let defaultControlSocket = "/run/upgrade-relay/control.sock"

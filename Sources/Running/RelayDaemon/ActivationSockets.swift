@@ -50,6 +50,13 @@ struct ActivationSockets: Sendable, Equatable {
 
     var handed: HandedSockets { HandedSockets(network: network?.descriptor, control: control?.descriptor) }
 
+    /// The configuration with the address of systemd's socket, where that takes the place of its own.
+    func used(of listen: ListenConfiguration) -> ListenConfiguration {
+        var listen = listen
+        if let address = network.flatMap({ ListenAddress($0.address) }) { listen.address = address }
+        return listen
+    }
+
     /// Logs each address in the configuration that differs from that of systemd's socket.
     func compare(with listen: ListenConfiguration, log: Log) {
         let pairs = [

@@ -19,6 +19,8 @@ package struct ActiveConfiguration: Sendable {
     var webhookSecrets: [WebhookSecret]
     package var notify: [NotificationTarget]
     var enforce: EnforceRules
+    /// Whether the owner wants plain HTTP: a proxy has TLS.
+    let isPlainMeant: Bool
     /// The digest of the settings that relays on one store must have in common.
     let digest: String
 
@@ -52,6 +54,7 @@ package struct ActiveConfiguration: Sendable {
             return secret
         }
         enforce = configuration.enforce
+        isPlainMeant = configuration.listen.isPlainMeant
         digest = configuration.digest
         notify = try configuration.notify.map { receiver in
             NotificationTarget(

@@ -15,25 +15,36 @@ extension CommandEntry {
         }
         let file = ConfigurationFile.located(
             option: arguments.value("config") ?? arguments.positional("FILE"), environment: context.environment)
-        return try check(
-            file, environment: context.environment, isOnline: arguments.flag("online"), isJSON: arguments.flag("json"),
-            context.console)
+        let options = CheckOptions(
+            isOnline: arguments.flag("online"), isEffective: arguments.flag("effective"), isJSON: arguments.flag("json")
+        )
+        return try check(file, environment: context.environment, options, context.console)
+    }
+
+    /// The parts of the answer of `check-config`.
+    struct CheckOptions {
+        /// Whether each service that the configuration names is asked as well.
+        var isOnline = false
+        /// Whether the keys in use are listed.
+        var isEffective = false
+        /// Whether the answer is JSON.
+        var isJSON = false
     }
 
     /// Checks a configuration and the files that it names, and prints the result.
     ///
-    /// - Parameters:
-    ///   - environment: may hold the configuration's secrets.
-    ///   - isOnline: whether each service that the configuration names is asked as well.
+    /// - Parameter environment: may hold the configuration's secrets.
     static func check(
-        _ file: ConfigurationFile, environment: [String: String], isOnline: Bool, isJSON: Bool, _ console: Console
+        _ file: ConfigurationFile, environment: [String: String], _ options: CheckOptions, _ console: Console
     ) throws -> ExitCode {
-        let configuration: RelayConfiguration
+        let isJSON = options.isJSON
+        let whole: EffectiveConfiguration
         do throws(ConfigurationError) {
-            configuration = try file.load()
+            whole = try file.loadWhole()
         } catch {
             return report(error, isJSON, console)
         }
+        let configuration = whole.configuration
         let check = ConfigurationCheck(configuration: configuration, environment: environment).run()
         var faults = check.faults + check.outOfTerm
         // Only where the check above found no fault: it has already reported a password that cannot be read.
@@ -43,11 +54,16 @@ extension CommandEntry {
         guard faults.isEmpty else {
             return report(ConfigurationError(path: file.path, faults: faults), isJSON, console)
         }
-        if !isJSON { console.write(summary(file.path, configuration, check)) }
+        if !isJSON {
+            console.write(summary(file.path, whole, check))
+            if options.isEffective { console.write("\n" + table(of: whole.settings)) }
+        }
         let findings =
-            isOnline ? try OnlineCheck(configuration: configuration, environment: environment).run() : nil
+            options.isOnline ? try OnlineCheck(configuration: configuration, environment: environment).run() : nil
         if isJSON {
-            write(isValid: true, [], warnings: check.warnings, online: findings, console)
+            write(
+                isValid: true, [], warnings: check.warnings, online: findings,
+                settings: options.isEffective ? whole.settings : nil, console)
         } else if let findings {
             console.write(text(findings))
         }
@@ -88,7 +104,7 @@ extension CommandEntry {
 
     private static func write(
         isValid: Bool, _ faults: [FieldFault], warnings: [FieldFault] = [], online: [OnlineFinding]? = nil,
-        _ console: Console
+        settings: [ConfigurationSetting]? = nil, _ console: Console
     ) {
         func list(_ faults: [FieldFault]) -> JSONValue {
             .array(faults.map { ["field": .string($0.field), "reason": .string($0.reason)] })
@@ -96,16 +112,37 @@ extension CommandEntry {
         let json: JSONValue = [
             "valid": .bool(isValid), "errors": list(faults), "warnings": list(warnings),
             "online": online.map { JSONValue.array($0.map(\.json)) },
+            "effective": settings.map { settings in
+                .array(
+                    settings.map { setting in
+                        [
+                            "key": .string(setting.path), "value": setting.value, "default": .bool(setting.isDefault),
+                            "file": setting.file.map(JSONValue.string),
+                        ]
+                    })
+            },
         ]
         console.writeLine(JSONText.shown(json.bytes()))
     }
 
+    /// The keys in use, one in a line, with the name of the file that sets each.
+    private static func table(of settings: [ConfigurationSetting]) -> String {
+        var table = TextTable([.whole("KEY"), .whole("VALUE"), .whole("FROM")])
+        for setting in settings {
+            let file = setting.file.map { $0.split(separator: "/").last.map(String.init) ?? $0 }
+            table.add([setting.path, String(decoding: setting.value.bytes(), as: UTF8.self), file ?? "default"])
+        }
+        return table.lines().map { "\($0)\n" }.joined()
+    }
+
     private static func summary(
-        _ path: String, _ configuration: RelayConfiguration, _ check: ConfigurationCheck.Report
+        _ path: String, _ whole: EffectiveConfiguration, _ check: ConfigurationCheck.Report
     ) -> String {
-        var fields = [
-            ("configuration", path), ("store", configuration.store.place),
-            ("listens at", "\(configuration.listen.address)"), ("control socket", configuration.listen.controlSocket),
+        let configuration = whole.configuration
+        var fields = [("configuration", path)] + whole.files.map { ("and", $0) }
+        fields += [
+            ("store", configuration.store.place), ("listens at", "\(configuration.listen.address)"),
+            ("control socket", configuration.listen.controlSocket),
         ]
         if let operations = configuration.listen.operations { fields.append(("operations at", "\(operations)")) }
         if let identity = check.identity {

@@ -107,7 +107,8 @@ struct Daemon {
         let control = DaemonControl(
             store: store, control: requirements, active: active, fanOut: fanOut, sources: sources,
             notifier: notifier, tokenSources: tokenSources, reloads: reloads, certificates: certificates,
-            keeper: keeper, ownNode: own, log: log, clock: clock)
+            keeper: keeper, ownNode: own,
+            listen: sockets.used(of: configuration.listen), log: log, clock: clock)
         let maintenance = Maintenance(
             store: store, log: log, certificates: certificates, clock: clock,
             troubles: { control.faults() + control.warnings() }, notify: notifier.notify,

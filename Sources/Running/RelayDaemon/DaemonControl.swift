@@ -26,6 +26,8 @@ struct DaemonControl: RelayControl {
     let keeper: NodeKeeper?
     /// This relay as described at the start; `node` has the current digest.
     let ownNode: OwnNode
+    /// As at the start, with the address in use, which may be that of systemd's socket.
+    let listen: ListenConfiguration
     let log: Log
     let clock: @Sendable () -> Timestamp
 
@@ -66,6 +68,9 @@ struct DaemonControl: RelayControl {
 
     func warnings() -> [ReadinessFault] {
         let fleet = (keeper?.warning).map { [ReadinessFault(part: "relays", reason: $0)] } ?? []
-        return certificates.warnings(at: clock()) + fleet + control.versionCache.warnings()
+        var listen = listen
+        listen.isPlainMeant = active.current.isPlainMeant
+        let plain = listen.plainFault.map { [ReadinessFault(part: "listen", reason: "\($0)")] }
+        return certificates.warnings(at: clock()) + (plain ?? []) + fleet + control.versionCache.warnings()
     }
 }

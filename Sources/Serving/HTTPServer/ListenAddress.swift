@@ -27,6 +27,9 @@ package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
         self.init(host: String(host), port: port)
     }
 
+    /// Whether only this machine can reach it: 127.0.0.0/8 and ::1 (RFC 1122, 3.2.1.3; RFC 4291, 2.5.3).
+    package var isLoopback: Bool { host.hasPrefix("127.") || host == "::1" }
+
     package var description: String {
         host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     }

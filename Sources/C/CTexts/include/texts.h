@@ -5,6 +5,9 @@
 /// The text of etc/config.json5, which is part of the program.
 const char *_Nonnull relay_sample(void);
 
+/// The text of etc/expert.json5: the keys that only an expert turns.
+const char *_Nonnull relay_expert_sample(void);
+
 /// The text of commands.txt: the arguments of each command.
 const char *_Nonnull relay_commands(void);
 

@@ -19,8 +19,7 @@ extension CommandEntry {
         if configuration.isOfService { environment["CREDENTIALS_DIRECTORY"] = configuration.secretsDirectory }
         let result = try check(
             ConfigurationFile.located(option: configuration.path, environment: [:]), environment: environment,
-            isOnline: arguments.flag("online"),
-            isJSON: false, context.console)
+            CheckOptions(isOnline: arguments.flag("online")), context.console)
         context.console.write(nextSteps(files))
         return result
     }

@@ -74,6 +74,8 @@ package struct ReadinessFault: Sendable, Hashable {
                 + "before is in use"
         case "source":
             "do what the reason says; no version changes because of it, and it is asked again by itself"
+        case "listen":
+            "do what the reason says; a certificate needs a restart, `tls: null` a reload"
         case "version":
             "do what the reason says; `upgrade-relay version show APP` says more, and `upgrade-relay version set` asks for a version "
                 + "with other texts"
