@@ -21,7 +21,9 @@ final class TokenWatch {
         let now = clock()
         guard now >= next else { return }
         next = now + Self.interval
-        guard try isGood() else { throw ProblemDetails(401, "the API token was revoked, or the session ended, while this went on") }
+        guard try isGood() else {
+            throw ProblemDetails(401, "the API token was revoked, or the session ended, while this went on")
+        }
     }
 }
 
