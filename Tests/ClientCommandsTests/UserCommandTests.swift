@@ -68,7 +68,7 @@ import Testing
             shown.out.contains("device aaaaaa…aaaa, version 1.0.0\n  known: by its registration or an import, 20"),
             "\(shown.out)")
         #expect(
-            shown.out.contains("  push: is to be pushed: it is in line in campaign \(id); it is paused\n"),
+            shown.out.contains("  push: will be pushed: it is in line in campaign \(id); it is paused\n"),
             "\(shown.out)")
         #expect(
             shown.out.contains("  login check: must upgrade: 1.0.0 is below 2.0.0, which is required of everybody\n"),

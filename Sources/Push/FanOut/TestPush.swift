@@ -177,7 +177,7 @@ package struct TestPush: Sendable {
             case .unregistered(let reason, _):
                 (
                     .unregistered, reason,
-                    "the app was removed from this device, or has another token by now; register its token anew"
+                    "the app was removed from this device, or has another token now; register its token anew"
                 )
             case .fault(let reason, let fault): (.failed, reason, explain(fault, reason))
             case .reconnect(let reason): (.failed, reason, explain(.unrelatedKey, reason))

@@ -34,7 +34,7 @@ package struct ConfigurationKey: Sendable, Hashable {
             case .textOrObject(let text): .string(text)
             case .flag(let flag): .bool(flag)
             case .integer(_, let number): number.map { .integer($0) }
-            case .number(_, let text): text.map(JSONValue.string)
+            case .number(_, let text): text.map { Double($0) == nil ? .string($0) : .number($0) }
             case .choice(_, let word):
                 word.map { $0.hasPrefix("\"") ? .string(String($0.dropFirst().dropLast())) : .number($0) }
             case .requiredText, .secret, .proxy, .file, .list, .object, .optionalObject: nil

@@ -272,7 +272,7 @@ extension ConfigurationCheck {
             report.warnings.append(
                 FieldFault(
                     key,
-                    "the environment's \(name) is set and is not used; what is to hold for the relay stands in \(key)"))
+                    "the environment's \(name) is set, and the relay does not use it; set \(key) instead"))
         }
     }
 

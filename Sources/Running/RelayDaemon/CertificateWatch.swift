@@ -63,7 +63,7 @@ final class CertificateWatch: Sendable {
             case .good: log(.notice, "the certificate for pushes holds", fields)
             case .ending: log(.warning, "the certificate for pushes ends soon: make a new one", fields)
             case .ended: log(.error, "the certificate for pushes has ended: nothing is pushed with it", fields)
-            case .notYet: log(.error, "the certificate for pushes does not hold yet: is the clock right?", fields)
+            case .notYet: log(.error, "the certificate for pushes is not valid yet: is the clock right?", fields)
             }
         }
     }

@@ -23,7 +23,8 @@ package enum StoreText {
     fileprivate static func checkKey(length: Int) throws(StoreError) {
         guard length > longestKey else { return }
         throw StoreError(
-            .conflict, context: "a text of \(length) bytes is to be looked for by; a store keeps \(longestKey) at most")
+            .conflict, context: "a text of \(length) bytes is too long to look for; a store keeps \(longestKey) at most"
+        )
     }
 }
 

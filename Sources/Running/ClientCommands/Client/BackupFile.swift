@@ -24,7 +24,7 @@ final class BackupFile {
         var information = stat()
         if unsafe stat(path, &information) == 0 {
             guard information.st_mode & S_IFMT == S_IFREG else {
-                throw CommandFailure(.failed, "\(path) is not a file", hint: "name the file that is to be made")
+                throw CommandFailure(.failed, "\(path) is not a file", hint: "name the file to write")
             }
             guard replaces else { throw Self.exists(path) }
             guard !StoreDriver.closed(path).isInUse else {

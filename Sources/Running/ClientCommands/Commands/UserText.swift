@@ -82,7 +82,7 @@ enum UserText {
 
     /// The verdicts of a channel, in words.
     private static let words = [
-        "pushed": "has its push", "due": "is to be pushed", "notPushed": "is not pushed",
+        "pushed": "has its push", "due": "will be pushed", "notPushed": "is not pushed",
         "mustUpgrade": "must upgrade", "mayUpgrade": "may upgrade", "alert": "an alert", "nothing": "nothing to do",
         "denied": "is denied", "passes": "passes", "unknown": "version unknown",
     ]

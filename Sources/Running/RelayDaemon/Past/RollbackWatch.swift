@@ -137,7 +137,7 @@ final class RollbackWatch: Sendable {
             if state.withLock({ $0.faults.set("note", "\(error)") }) {
                 log(
                     .warning,
-                    "how far the store is cannot be noted outside of it: after a restart an older copy is not noticed",
+                    "the note beside the store cannot be written: after a restart the relay would not notice an older copy",
                     [("file", note.path), ("error", "\(error)")])
             }
         }

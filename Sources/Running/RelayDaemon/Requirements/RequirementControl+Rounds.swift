@@ -47,7 +47,7 @@ extension RequirementControl {
                 )
             case .notRequired(let now?):
                 (
-                    "the campaign announces \(campaign.requirement.version), and \(now) is what counts by now",
+                    "the campaign announces \(campaign.requirement.version), and \(now) counts now",
                     "retry the campaign of \(now)"
                 )
             case .notRequired(nil):

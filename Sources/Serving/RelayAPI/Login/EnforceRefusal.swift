@@ -37,7 +37,7 @@ package struct EnforceRefusal: Sendable {
     static func forced(_ target: UpgradeTarget, downloadURL: String, message: LocalizedText?) -> EnforceRefusal {
         let (type, why) =
             target.isBlock
-            ? ("urn:upgrade-relay:version-blocked", "\(target.version) is blocked, and another one is to be had")
+            ? ("urn:upgrade-relay:version-blocked", "\(target.version) is blocked; another version is available")
             : ("urn:upgrade-relay:upgrade-required", "\(target.version) or later is required,")
         return EnforceRefusal(
             type, "this version may not go on: \(why) from downloadUrl", target: target, downloadURL: downloadURL,

@@ -18,7 +18,7 @@ package enum NotificationDocument {
     /// A test notification, worded so that no reader takes it for news.
     package static func test(at now: Timestamp, in format: NotificationFormat) -> [UInt8] {
         let words =
-            "This is a test by upgrade-relay check-config --online: nothing has happened, and nothing is to be done."
+            "This is a test by upgrade-relay check-config --online: nothing has happened, and you need do nothing."
         switch format {
         case .json:
             var writer = JSONWriter(reserving: 256)

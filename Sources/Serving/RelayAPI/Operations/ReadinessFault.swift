@@ -37,7 +37,7 @@ package struct ReadinessFault: Sendable, Hashable {
             "look at the log and at `upgrade-relay store check`; it is tried again every half a minute, and until then a restart forgets "
                 + "what the app stores said since"
         case "app":
-            "do what the reason says; where it names the store, `upgrade-relay store check` knows more. The other apps go on"
+            "do what the reason says; if it names the store, run `upgrade-relay store check`. The other apps go on"
         case "apns", "fcm":
             "look at the network, DNS, the proxy and the firewall's outgoing rules; it is dialled again by itself, and "
                 + "`upgrade-relay campaigns resume ID` tries at once"

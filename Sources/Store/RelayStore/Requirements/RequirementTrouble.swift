@@ -41,7 +41,8 @@ package enum RequirementTrouble: Hashable, Sendable {
             return "another program asked for \(row.version), and its row breaks the rules: it waits for a person; "
                 + "\"upgrade-relay version show\" says why"
         case .brokenText(let row):
-            return "another program changed a text of \(row.version) to one that breaks the rules, which is not said; "
+            return
+                "another program changed a text of \(row.version) to one that breaks the rules; users do not get it. "
                 + "\"upgrade-relay version show\" says why"
         case .documentLacksSystem(let row, let oldest):
             return "the launch document does not require \(row.version), which is in force and needs system "

@@ -32,7 +32,7 @@ struct ConninfoProtection {
 
     static let hint =
         "Add sslmode=verify-full, and sslrootcert=… where the server's certificate is not of an authority that all know; "
-        + "sslmode=disable says that the password and all rows may go in clear. What the environment says of it (PGSSLMODE) "
+        + "sslmode=disable sends the password and all rows in clear text. PGSSLMODE of the environment "
         + "does not count"
 
     private var lack: String {
