@@ -118,6 +118,16 @@ import Testing
         #expect(transport.requests.map(\.method) == (isYes ? ["GET", "DELETE"] : ["GET"]))
     }
 
+    @Test func `A deprecated option works as before, and names its replacement`() async throws {
+        _ = try await daemon.register()
+        let set = await daemon.run("version set \(RealDaemon.app) ios --required 1.5.0 --telephone \(Self.user)")
+        #expect(set.code == .done, "\(set)")
+        #expect(set.err.contains("note: --telephone is deprecated, and a later release refuses it: write --canary\n"))
+        #expect(await daemon.run("version show \(RealDaemon.app)").out.contains("1 phone number"))
+        let plan = await daemon.run("plan \(RealDaemon.app) ios --required 1.6.0 --canary \(Self.user)")
+        #expect(!plan.err.contains("deprecated"), "\(plan)")
+    }
+
     @Test func `A canary is announced, shown and released`() async throws {
         _ = try await daemon.register()
         let app = RealDaemon.app

@@ -90,7 +90,7 @@ import WireFormat
         (ios("push: []"), #"apps["com.example.app"].ios.push: a list is not an object { … }"#),
         (
             ios("forcePolicy: \"never\""),
-            #"apps["com.example.app"].ios.forcePolicy: "never" is not a force policy; "manual", "major", "minor" or "patch""#
+            #"apps["com.example.app"].ios.forcePolicy: "never" is not a force policy; "manual", "major", "minor", "patch" or "every""#
         ),
         (
             ios("sources: [{}]"),

@@ -174,6 +174,35 @@ import WireFormat
     }
 }
 
+/// Deprecated keys work as before, and draw a warning that names what to write.
+@Suite struct DeprecatedKeyTests {
+    @Test(arguments: [
+        (#"{ store: { keep: "90d" }, apps: {} }"#, "store.keep", #"write keep: { deliveries: "90d" }"#),
+        (
+            #"{ apps: { a: { ios: { apns: null, webhooks: { sets: "required" } } } } }"#,
+            #"apps["a"].ios.webhooks.sets"#, #"write forcePolicy: "every" in the app's own object"#
+        ),
+        (
+            #"{ apps: { a: { ios: { apns: null, webhooks: { sets: "latest" } } } } }"#,
+            #"apps["a"].ios.webhooks.sets"#, "write nothing: releases raise the latest version"
+        ),
+    ])
+    func `The warning names the replacement`(text: String, field: String, replacement: String) throws {
+        let configuration = try ConfigurationFile.parse(Array(text.utf8), path: "test")
+        let warnings = ConfigurationCheck(configuration: configuration, environment: [:]).runFiles().warnings
+        let warning = try #require(warnings.first { $0.field == field })
+        #expect(warning.reason == "deprecated, and a later release refuses it: \(replacement)")
+    }
+
+    @Test func `The new forms draw none`() throws {
+        let text =
+            #"{ store: { keep: { deliveries: "90d" } }, apps: { a: { ios: { apns: null, forcePolicy: "every" } } } }"#
+        let configuration = try ConfigurationFile.parse(Array(text.utf8), path: "test")
+        #expect(configuration.deprecated.isEmpty && configuration.apps[0].forcePolicy == .every)
+        #expect(configuration.store.keep == .seconds(90 * 86_400))
+    }
+}
+
 /// Plain HTTP to other machines is warned of, unless it is meant.
 @Suite struct PlainListenTests {
     @Test(arguments: [

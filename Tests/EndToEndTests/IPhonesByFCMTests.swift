@@ -74,6 +74,20 @@ import WireFormat
         let wrong = try bench.api("PATCH", device + Self.token(16), body: Array(#"{"provider":"apns"}"#.utf8))
         #expect(wrong.status == 422 || wrong.status == 400, "\(wrong)")
 
+        // The plan has each service by itself; those that are up to date count for none.
+        let plan = try bench.api(
+            "POST", "/v1/apps/\(Workbench.app)/ios/plan", body: Array(#"{"required":"2.0.0"}"#.utf8)
+        ).json
+        #expect(plan["toPush"] as? Int == 36, "\(plan)")
+        #expect(
+            plan["channels"] as? NSArray == [
+                ["channel": "production", "toPush": 20], ["channel": "fcm", "toPush": 16],
+            ] as NSArray, "\(plan)")
+        let planned = try bench.command("plan", Workbench.app, "ios", "--required", "2.0.0").output
+        #expect(
+            planned.contains(/of these, by fcm +16\s/) && planned.contains(/of these, by production +20\s/),
+            "\(planned)")
+
         let id = try bench.campaign(of: bench.bump("2.0.0"))
         let end = try bench.follow(id) { $0.isFinal }
         #expect(end.counts["accepted"] == 36, "\(end)")

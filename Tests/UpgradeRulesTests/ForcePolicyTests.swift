@@ -11,7 +11,8 @@ struct ForcePolicyTests {
         var forced: Set<ForcePolicy>
 
         init(_ old: String, _ new: String, _ forced: Set<ForcePolicy>) {
-            (self.old, self.new, self.forced) = (old, new, forced)
+            // A rise that some policy forces is forced by `every`, too.
+            (self.old, self.new, self.forced) = (old, new, forced.isEmpty ? [] : forced.union([.every]))
         }
 
         var testDescription: String { "\(old) to \(new)" }
@@ -40,9 +41,10 @@ struct ForcePolicyTests {
         Step("1", "1.0.1", [.patch]),
         Step("1", "1.1", [.minor, .patch]),
         Step("1.1", "2", [.major, .minor, .patch]),
-        // No step, and a step of the fourth number, force no user.
+        // No step forces a user, and a step of the fourth number only where every step does.
         Step("1.2.3", "1.2.3", []),
-        Step("1.2.3", "1.2.3.1", []),
+        Step("1.2.3", "1.2.3.1", [.every]),
+        Step("1.2.3.1", "1.2.3", []),
         Step("1.2.3.9", "1.2.4", [.patch]),
     ]
 

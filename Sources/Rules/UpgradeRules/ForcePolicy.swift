@@ -14,6 +14,8 @@ public enum ForcePolicy: String, Sendable, Hashable, CaseIterable, Codable {
     case minor
     /// A rise of the first, the second or the third number forces; one of a later number does not.
     case patch
+    /// A rise of any number forces.
+    case every
 
     /// The number of leading numbers whose rise forces.
     private var forcingSegments: Int {
@@ -22,6 +24,7 @@ public enum ForcePolicy: String, Sendable, Hashable, CaseIterable, Codable {
         case .major: 1
         case .minor: 2
         case .patch: 3
+        case .every: .max
         }
     }
 

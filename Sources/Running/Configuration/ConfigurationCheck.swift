@@ -74,7 +74,7 @@ package struct ConfigurationCheck: Sendable {
     }
 
     private func checkFiles(_ report: inout Report) {
-        report.warnings += [configuration.listen.plainFault].compactMap(\.self)
+        report.warnings += [configuration.listen.plainFault].compactMap(\.self) + configuration.deprecated
         check(configuration.egress, "egress", &report)
         checkEnvironment(&report)
         if case .postgres(let postgres) = configuration.store.database, let password = postgres.password {

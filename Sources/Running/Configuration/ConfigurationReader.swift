@@ -13,6 +13,8 @@ final class ConfigurationReader {
         var list: [FieldFault] = []
         /// Every key that was asked for, whether it is present or not.
         var keys: [ConfigurationKey] = []
+        /// The deprecated keys in use, with their replacements.
+        var deprecated: [FieldFault] = []
         /// The keys that have a value, or a default.
         var settings: [ConfigurationSetting] = []
     }
@@ -78,6 +80,14 @@ final class ConfigurationReader {
         // The members of objects in a list are keys of their own.
         if case .array(let elements) = used, elements.contains(where: { $0.object != nil }) { return }
         faults.settings.append(ConfigurationSetting(path: path(of: key), value: used, isDefault: value == nil))
+    }
+
+    /// Notes a deprecated key, or form of a key, that is in use.
+    ///
+    /// - Parameter replacement: the text to write instead.
+    func deprecate(_ key: String, _ replacement: String) {
+        faults.deprecated.append(
+            FieldFault(path(of: key), "deprecated, and a later release refuses it: write \(replacement)"))
     }
 
     // MARK: Values

@@ -56,6 +56,7 @@ extension RelayConfiguration {
             for (name, app) in reader.namedObjects() { configuration.apps += readApp(name, app, egress) }
         }
         root.finish()
+        configuration.deprecated = faults.deprecated
         faults.list +=
             configuration.webhookSecretFaults() + configuration.enforceFaults() + configuration.keepFaults()
         return configuration
@@ -95,6 +96,7 @@ extension RelayConfiguration {
         let most = Duration.seconds(3650 * 86_400)
         guard reader.raw("keep").map({ $0.object != nil }) ?? false else {
             store.keep = reader.optionalDuration("keep", in: .seconds(3600)...most)
+            if let text = reader.raw("keep")?.string { reader.deprecate("keep", "keep: { deliveries: \"\(text)\" }") }
             return
         }
         guard let keep = reader.optionalObject("keep") else { return }

@@ -44,7 +44,13 @@ extension RelayConfiguration {
                 && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } && !text.hasPrefix("/") && !text.hasSuffix("/")
             return isName ? nil : "is not a repository; as GitHub or GitLab names it, such as \"owner/name\""
         }
-        rules.sets = reader.choice("sets", default: rules.sets, "what a release raises")
+        if reader.raw("sets") != nil {
+            rules.sets = reader.choice("sets", default: rules.sets, "what a release raises")
+            reader.deprecate(
+                "sets",
+                rules.sets == .required
+                    ? "forcePolicy: \"every\" in the app's own object" : "nothing: releases raise the latest version")
+        }
         if reader.raw("canary") != nil {
             let telephones = reader.list("canary")
             rules.canary = telephones.compactMap(\.value.string)

@@ -25,6 +25,8 @@ package struct RelayConfiguration: Sendable, Equatable {
     package var apps: [AppConfiguration] = []
     /// A digest, in hex, of the parts that relays of one store must have in common.
     package var digest = ""
+    /// The deprecated keys in use, with their replacements.
+    var deprecated: [FieldFault] = []
 }
 
 package struct StoreConfiguration: Sendable, Equatable {

@@ -58,6 +58,11 @@ package struct CommandLineTool: Sendable {
                 context.console.write(HelpPage(spec).text)
                 return .done
             }
+            for option in spec.allOptions {
+                guard let advice = option.deprecation, !arguments.values(option.name).isEmpty else { continue }
+                context.console.writeError(
+                    "note: --\(option.name) is deprecated, and a later release refuses it: \(advice)\n")
+            }
             let screen = Screen(context.console, environment: context.environment)
             return try await Screen.$current.withValue(screen) { try await command.run(arguments, context) }
         } catch let error as UsageError {

@@ -18,6 +18,12 @@ package struct OptionSpec: Sendable, Equatable {
     /// Whether a value may be several of these words, separated by commas.
     package private(set) var isList = false
 
+    /// The replacement of a deprecated option, such as "write --canary"; nil: it is not deprecated.
+    package var deprecation: String? {
+        let mark = "deprecated: "
+        return summary.hasPrefix(mark) ? String(summary.dropFirst(mark.count)) : nil
+    }
+
     /// - Parameter head: as it stands in commands.txt: "-h, --help", "--state STATE {a|b}".
     init(_ head: Substring, _ summary: String) {
         var words = head.split(separator: " ")

@@ -210,6 +210,8 @@ package struct PlanReport: Sendable {
     package var waves: WavePlan?
     /// The devices that the bump would push to: for an existing requirement, only those that the bump newly names.
     package var toPush: Int64
+    /// The same by channel; those without a device are left out.
+    package var toPushByChannel: [Channel: Int64] = [:]
     /// The highest version beyond doubt (`KnownVersions.highest`), though a single device may run a newer one; nil: none.
     package var largestKnown: Version?
     /// The app's versions as the bump would leave them.
@@ -226,6 +228,11 @@ package struct PlanReport: Sendable {
         toPush = survey.toPush
         self.samplePayload = samplePayload
         samplePayloadSize = samplePayload.count
+    }
+
+    /// The devices that each channel would push to, the platform's own first; empty where one channel has all of them.
+    package var pushesOfChannels: [(channel: Channel, toPush: Int64)] {
+        toPushByChannel.count < 2 ? [] : toPushByChannel.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 }
 

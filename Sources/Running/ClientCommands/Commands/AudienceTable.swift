@@ -14,8 +14,8 @@ struct AudienceTable {
         var count: Int64
         /// The reasons, with their numbers of devices; together they may cover the whole row.
         var reasons: [Entry] = []
-        /// A part of the row that is independent of those reasons.
-        var among: Entry?
+        /// Parts of the row that are independent of those reasons, and of each other.
+        var among: [Entry] = []
     }
 
     private var rows: [Row] = []
@@ -32,7 +32,7 @@ struct AudienceTable {
     /// Adds a part of the last row.
     mutating func add(amongThese name: String, _ count: Int64) {
         guard let last = rows.indices.last else { return }
-        rows[last].among = Entry(name: name, count: count)
+        rows[last].among.append(Entry(name: name, count: count))
     }
 
     /// Adds a line for each reason that occurred, by name, below the last row.
@@ -53,7 +53,7 @@ struct AudienceTable {
 
     func text(on screen: Screen) -> String {
         let counts: [Int64] = rows.flatMap { row in
-            [row.count, row.among?.count ?? 0] + row.reasons.map(\.count)
+            [row.count] + (row.among + row.reasons).map(\.count)
         }
         let shares = Shares(of: audience, fitting: counts)
         var table = TextTable([.tinted("DEVICES", by: Tint.ofState), .right("COUNT"), .right("SHARE")])
@@ -64,7 +64,7 @@ struct AudienceTable {
         let parts = shares.parts(rows.map(\.count), of: audience, shownAs: shares.units)
         for (row, units) in zip(rows, parts) {
             add(row.name, row.count, units)
-            if let among = row.among {
+            for among in row.among {
                 let some = shares.parts([among.count], of: row.count, shownAs: units)
                 add("  of these, \(among.name)", among.count, some[0])
             }

@@ -17,6 +17,9 @@ package enum PlanText {
         var table = AudienceTable(audience)
         table.add("would be pushed", toPush)
         if let canary = plan[.canary]?.integer { table.add(amongThese: "in the canary", canary) }
+        for channel in plan.list(.channels) {
+            table.add(amongThese: "by \(channel.shown(.channel))", channel.count(.toPush))
+        }
         if audience > toPush + filtered { table.add("notified by that campaign", audience - toPush - filtered) }
         table.add("filtered", filtered)
         let blocks = plan.list(.blocks)

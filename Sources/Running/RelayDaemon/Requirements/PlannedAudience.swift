@@ -10,6 +10,8 @@ struct PlannedAudience {
     struct Counts {
         /// Devices that get a push by any part of the bump.
         var toPush: Int64 = 0
+        /// The same by the channel that would carry the push; those without a device are left out.
+        var toPushByChannel: [Channel: Int64] = [:]
         /// Devices of the floor's audience that get the push first; nil where the bump names no users.
         var canary: Int64?
         var blocks: [PlannedBlock] = []
@@ -71,7 +73,10 @@ struct PlannedAudience {
             if why == nil, !block.isSent { why = .notInAudience }
             if floor == nil, place == 0 || why != .alreadyCurrent { reason = why }
         }
-        if isPushed { counts.toPush += 1 }
+        if isPushed {
+            counts.toPush += 1
+            counts.toPushByChannel[row.channel, default: 0] += 1
+        }
         return isPushed ? nil : reason
     }
 }

@@ -247,6 +247,7 @@ extension RequirementControl {
         var report = PlanReport(survey: survey, samplePayload: sample.body)
         report.samplePayloadSize = sample.size
         (report.toPush, report.canary, report.blocks) = (counts.toPush, counts.canary, counts.blocks)
+        report.toPushByChannel = counts.toPushByChannel
         report.required = isAboutBlocks ? nil : row.version
         // An id below 0 marks a row that the machine has made, and that is not stored yet.
         report.rises = isAboutBlocks ? blocks.contains { $0.id < 0 } : row.id < 0

@@ -31,7 +31,8 @@ extension Schema {
 
     private static let campaigns = [
         of(ShownCampaign.shape), of(CampaignCanary.shape), of(Wait.shape), of(Rollout.shape),
-        of(CampaignFacts.hurryShape), of(CampaignCounts.shape), of(ChannelAnswers.shape), of(FilterReason.countsShape),
+        of(CampaignFacts.hurryShape), of(CampaignCounts.shape), of(ChannelAnswers.shape), of(PlannedChannel.shape),
+        of(FilterReason.countsShape),
         of(CampaignWave.shape),
         of(CampaignRound.shape), of(ShownAdoption.shape), of(CampaignReach.shape), of(AdoptionPoint.shape),
         of(VersionShares.shape), of(VersionShares.Row.shape), of(Delivery.shape),

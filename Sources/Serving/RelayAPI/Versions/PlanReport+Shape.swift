@@ -30,6 +30,14 @@ struct ShownPlan {
                 .toPush, .count,
                 "Devices that the bump would push to, for its floor and its blocks together; 0 if nothing would rise, except for newly named users."
             ) { $0.report.toPush },
+            .list(
+                .channels, of: PlannedChannel.shape,
+                "The devices that each push service would push to where there is more than one; empty: one has all of them."
+            ) { plan in
+                plan.report.pushesOfChannels.map {
+                    PlannedChannel(channel: $0.channel.label(on: plan.app.platform), toPush: $0.toPush)
+                }
+            },
             .nullable(
                 .canary, .count, "The number of these devices that get it first; null: the bump names no telephones."
             ) { $0.report.canary },
@@ -73,6 +81,22 @@ struct ShownPlan {
                 .samplePayloadSize, .count,
                 "In bytes, as the push service counts them: for iOS the whole payload, for Android the keys and values of `data` and of the texts that the system shows. 4096 at most."
             ) { Int64($0.report.samplePayloadSize) },
+        ])
+}
+
+/// The part of a bump's pushes that one push service would carry.
+struct PlannedChannel {
+    let channel: String
+    let toPush: Int64
+
+    static let shape = Shape<PlannedChannel>(
+        "PlannedChannel", "The devices that one push service would push to.",
+        [
+            .member(
+                .channel, .text,
+                "The platform's own push service as `production` or `sandbox`, the one beside it by its name."
+            ) { $0.channel },
+            .member(.toPush, .count) { $0.toPush },
         ])
 }
 

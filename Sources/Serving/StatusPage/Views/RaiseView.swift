@@ -85,7 +85,7 @@ extension View {
             if let wait = report.wait {
                 html.tag("p", [.class("notice"), .named("lang", "en")]) { $0.foreign(wait.reason) }
             }
-            planFacts(&html, report)
+            planFacts(&html, report, of: key)
             html.tag("h2", text: say("Devices that would get no push"))
             filtered(&html, report)
             html.tag("h2", text: say("A phone would get"))
@@ -128,13 +128,16 @@ extension View {
         }
     }
 
-    private func planFacts(_ html: inout HTML, _ report: PlanReport) {
+    private func planFacts(_ html: inout HTML, _ report: PlanReport, of app: AppKey) {
         html.tag("dl", [.class("facts")]) { html in
             if let required = report.required { html.fact(say("Required")) { $0.text(required.text) } }
             for block in report.blocks {
                 html.fact(say("Blocked")) { $0.text("\(block.version.text): \(devices(block.toPush))") }
             }
             if let canary = report.canary { html.fact(say("Canary")) { $0.text(devices(canary)) } }
+            for (channel, toPush) in report.pushesOfChannels {
+                html.fact("\(say("Push service")): \(channel.label(on: app.platform))") { $0.text(devices(toPush)) }
+            }
             if let waves = report.waves {
                 html.fact(say("Waves")) { html in
                     html.text(waves.ends.map { "\(WavePlan.percentText($0)) %" }.joined(separator: ", "))
