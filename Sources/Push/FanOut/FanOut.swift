@@ -58,7 +58,7 @@ package final class FanOut: Sendable {
         case stop(within: Duration)
     }
 
-    /// The present state of an app's stores and its configuration, for the look that makes a missing campaign.
+    /// Returns the present state of an app's stores and its configuration, by which a missing campaign is made.
     package typealias Surroundings = @Sendable (AppKey, CampaignDraft, Timestamp) -> RequirementMachine.Surroundings
 
     /// For apps that no store holds back.

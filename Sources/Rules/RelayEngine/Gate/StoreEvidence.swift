@@ -50,7 +50,7 @@ package enum StoreEvidence: Hashable, Sendable {
         }
     }
 
-    /// Every version that it names, to however many users it is offered.
+    /// Every version that it names, whatever share of the users it is offered to.
     package var versions: [Version] {
         switch self {
         case .appStore(let lookup): [lookup.version].compactMap(\.self)

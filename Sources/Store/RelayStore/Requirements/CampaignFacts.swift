@@ -30,7 +30,7 @@ package struct CampaignFacts: Hashable, Sendable {
     package var startedAt: Timestamp?
     /// Since when the state that is shown is final.
     package var finishedAt: Timestamp?
-    /// When its time to live runs out, while it runs.
+    /// The end of its time to live. A campaign that waits has not begun to use it up.
     package var expiresAt: Timestamp
     /// The rest of its time to live, while it does not run.
     package var timeLeft: Duration?

@@ -20,7 +20,7 @@ package enum MovedDevices {
         package let reason = "NotSent"
     }
 
-    /// The most devices and rows of one transaction; where many campaigns may go on, it still takes a hundred devices.
+    /// The most devices, or rows of devices and campaigns, in one transaction; a hundred devices at least.
     private static let most = 1000
 
     /// Whether the app of a campaign that will be cut has a device whose move must be forgotten.
