@@ -81,7 +81,7 @@ import UpgradeRules
         for (kind, evidence) in cases {
             let reason = AvailabilityGate(GateQuestion(required), rules: rules)
                 .verdict(of: kind, evidence, at: now) { "\($0.seconds)" }.reason
-            let isTold = told.contains { pattern in
+            let isNotified = told.contains { pattern in
                 var rest = reason[...]
                 for part in pattern.split(separator: "…") {
                     let words = part.trimmingCharacters(in: .whitespaces)
@@ -90,7 +90,7 @@ import UpgradeRules
                 }
                 return true
             }
-            #expect(isTold, "\(reason)")
+            #expect(isNotified, "\(reason)")
         }
     }
 }

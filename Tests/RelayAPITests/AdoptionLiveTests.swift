@@ -150,7 +150,7 @@ struct AdoptionLiveTests {
     @Test("that a version is given up is told as the document has it, and a chat what to do")
     func retirable() throws {
         let row = VersionShares.Row(
-            version: try Version("1.9.0"), devices: 80, orOlder: 94, belowSince: Bench.now, isTold: true)
+            version: try Version("1.9.0"), devices: 80, orOlder: 94, belowSince: Bench.now, isNotified: true)
         let event = RelayEvent(
             id: "0f4ad1b2", type: .retirable, at: Bench.now,
             subject: .retirable(Bench.app, row, devices: 10_000, retireBelow: 0.01))

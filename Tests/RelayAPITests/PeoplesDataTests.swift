@@ -134,7 +134,7 @@ struct PeoplesDataTests {
         case .dead: subject = .dead(Bench.app, [device], through: device.place)
         case .retirable:
             let row = VersionShares.Row(
-                version: try Version("1.0"), devices: 1, orOlder: 1, belowSince: nil, isTold: false)
+                version: try Version("1.0"), devices: 1, orOlder: 1, belowSince: nil, isNotified: false)
             subject = .retirable(Bench.app, row, devices: 9, retireBelow: 0.01)
         case .certificateEnds, .degraded, .recovered, .wentBack: subject = .part("store", reason: "it is full")
         }

@@ -31,13 +31,13 @@ import Testing
     @Test func `A store that went back is told of at once, once, and so is the end of it`() {
         let watch = watch()
         watch.begin()
-        watch.tell(hear)
+        watch.notify(by: hear)
         watch.look()
         #expect(told.now.isEmpty)
         store.membership.memory.fell(to: nil)
         #expect(told.now == ["store.wentBack past: the store went back in time:"])
         store.membership.memory.fell(to: nil)
-        watch.tell(hear)
+        watch.notify(by: hear)
         #expect(told.now.count == 1)
         watch.look()
         watch.look()
@@ -68,7 +68,7 @@ import Testing
         let watch = watch()
         watch.begin()
         store.membership.memory.fell(to: nil)
-        watch.tell(hear)
+        watch.notify(by: hear)
         #expect(told.now.map { $0.prefix(14) } == ["store.wentBack"])
     }
 }

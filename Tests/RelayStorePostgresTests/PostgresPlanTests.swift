@@ -93,7 +93,7 @@ struct PostgresPlanTests {
     ]
 
     private static let marks = [
-        Hot(statement: CampaignMarks.told, types: "bigint, bigint[]", has: ["(device_id = ANY ($2)))"]),
+        Hot(statement: CampaignMarks.notices, types: "bigint, bigint[]", has: ["(device_id = ANY ($2)))"]),
         Hot(
             statement: CampaignMarks.packed, types: "bigint, bigint[]",
             has: ["Index Cond: ((campaign_id = $1) AND (last >= d.id))"]),

@@ -297,7 +297,7 @@ struct StrangerTests {
         }
         #expect(try store.awaitNews(until: .after(.zero)).isEverything)
         try stranger.execute("NOTIFY upgrade_relay, 'upgrade_relay !probe ios com.example.stranger'", until: .soon)
-        try other.tell(.ask(AppKey(app: "com.example.app", platform: .ios)))
+        try other.send(.ask(AppKey(app: "com.example.app", platform: .ios)))
         var wishes: [FleetRequest] = []
         while wishes.isEmpty { wishes += try store.awaitNews(until: .soon).wishes }
         #expect(wishes == [.ask(AppKey(app: "com.example.app", platform: .ios))])

@@ -39,6 +39,23 @@ import UpgradeRules
         #expect(try subject.state("2.0") == "in_force 10000" && subject.campaign("2.0")?.state == .running)
     }
 
+    @Test("While the hold after a release lasts, the version is announced and forces no user")
+    func held() throws {
+        var subject = RequirementSubject()
+        try subject.ask("2.0")
+        subject.verdicts[try Version("2.0")] = .held(until: subject.now + .seconds(9))
+        subject.announcing[try Version("2.0")] = .closed
+        subject.take(.looked)
+        #expect(try subject.state("2.0") == "waiting 10000", "not offered to anybody yet")
+        subject.announcing[try Version("2.0")] = .open
+        subject.take(.looked)
+        #expect(try subject.state("2.0") == "announced 10000" && subject.campaign("2.0")?.state == .waiting)
+        #expect(subject.requirements.announced?.version.text == "2.0" && subject.requirements.inForce == nil)
+        subject.verdicts[try Version("2.0")] = .open
+        subject.take(.looked)
+        #expect(try subject.state("2.0") == "in_force 10000" && subject.campaign("2.0")?.state == .running)
+    }
+
     @Test("A canary waits for a person, its store takes it back, and its reach stays")
     func canary() throws {
         var subject = RequirementSubject()

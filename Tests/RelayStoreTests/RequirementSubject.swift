@@ -13,6 +13,8 @@ struct RequirementSubject {
     var now = Timestamp(seconds: 1_700_000_000)
     var hasStore = true
     var verdicts: [Version: GateVerdict.State] = [:]
+    /// The verdicts on announcing a version, which no hold delays; where there is none, the same as `verdicts`.
+    var announcing: [Version: GateVerdict.State] = [:]
     var waves: WavePlan?
     var known = KnownVersions.everything
     var policy = BumpPolicy()
@@ -28,7 +30,8 @@ struct RequirementSubject {
             draft: CampaignDraft(downloadURL: "https://example.com", timeToLive: .seconds(600), waves: waves),
             known: known
         ) { question in
-            hasStore ? GateVerdict(verdicts[question.version] ?? .closed, "the store says so") : nil
+            let own = question.isReminder ? announcing[question.version] : nil
+            return hasStore ? GateVerdict(own ?? verdicts[question.version] ?? .closed, "the store says so") : nil
         }
         surroundings.policy = policy
         return surroundings

@@ -131,7 +131,7 @@ extension BumpSample {
         try administer(
             "UPDATE version SET download_url = 'javascript:alert(1)', message = 'a\u{202E}b', changed_by = 'ops'")
         let before = try store.versions().first?.requirements ?? Requirements()
-        let said = BumpRules().spoken(before).rows.first
+        let said = BumpRules().sanitised(before).rows.first
         let decision = try store.reconcile(app, draft: draft, at: now + .seconds(1))
         guard said?.downloadURL == nil, said?.message == nil, let row = decision.after.rows.first,
             row.state == .inForce,

@@ -198,6 +198,11 @@ extension ConformanceCase {
             try same(list.filter { $0.state == .accepted }.count, 14)
             let counts = try subject.counts(campaign.key)
             try same([counts.accepted, counts.cancelled, counts.pending], [14, 76, 0])
+            // Those that move afterwards are listed once at most, by their outcome where they have one.
+            try subject.move(Array(0..<90), of: campaign, byCorrection: false)
+            let later = try subject.pages(campaign)
+            try same(Set(later.map(\.device)).count, later.count, "once each")
+            try same(later.filter { $0.state == .accepted }.count, 14)
             try same(try subject.store.check { _ in true }, [], "faults")
         },
         ConformanceCase("waves are cut for each environment, and a wave is over when both are") { subject in

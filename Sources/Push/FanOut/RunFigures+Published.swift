@@ -45,7 +45,7 @@ extension RunFigures {
         retryRequestsOut = Int(one[Key.retries]?.integer ?? 0)
         pushes = RateMeter(steady: rate(Key.pushes) ?? 0)
         devices = RateMeter(steady: rate(Key.devices) ?? 0)
-        toldLimit = rate(Key.limit)
+        publishedLimit = rate(Key.limit)
         trouble = one[Key.trouble]?.string
         standsStill = one[Key.stands] == .bool(true)
         nextRetryAt = one[Key.nextRetry]?.integer.map { Timestamp(milliseconds: $0) }

@@ -11,7 +11,7 @@ package struct RunFigures: Sendable, Equatable {
     var pacer: Pacer?
     var tick = MonotonicTime(nanoseconds: 0)
     /// The limit that another relay has published, where there is no bucket here.
-    var toldLimit: Double?
+    var publishedLimit: Double?
     /// Why nothing moves although the campaign runs: for example, because the server cannot be reached.
     package var trouble: String?
     /// Whether `trouble` holds back every remaining push, not only those of one environment.
@@ -54,5 +54,5 @@ package struct RunFigures: Sendable, Equatable {
     package func rate(at now: Timestamp) -> Double { min(pushes.perSecond(at: now), rateLimit ?? .infinity) }
 
     /// Pushes a second that the app may send at this moment; nil: no limit.
-    package var rateLimit: Double? { pacer?.rate(at: tick) ?? toldLimit }
+    package var rateLimit: Double? { pacer?.rate(at: tick) ?? publishedLimit }
 }

@@ -17,7 +17,7 @@ package struct RetirementRules: Hashable, Sendable {
 /// How many of an app's devices that were seen lately have which version, and since when a version and all older ones are
 /// below the configured share, so that code that serves only them can be removed. Pure.
 ///
-/// | version and older | `belowSince` | reported (`isTold`) |
+/// | version and older | `belowSince` | reported (`isNotified`) |
 /// |---|---|---|
 /// | first counted, at or above the share | none | no |
 /// | first counted, below it | that moment | counts as reported: its fall was not seen |
@@ -40,14 +40,14 @@ package struct VersionShares: Hashable, Sendable {
         /// nil where these are not below the share.
         package var belowSince: Timestamp?
         /// Whether its fall was reported, or came before the first count, and it has not risen well above the share since.
-        package var isTold: Bool
+        package var isNotified: Bool
 
-        package init(version: Version, devices: Int64, orOlder: Int64, belowSince: Timestamp?, isTold: Bool) {
+        package init(version: Version, devices: Int64, orOlder: Int64, belowSince: Timestamp?, isNotified: Bool) {
             self.version = version
             self.devices = devices
             self.orOlder = orOlder
             self.belowSince = belowSince
-            self.isTold = isTold
+            self.isNotified = isNotified
         }
     }
 
@@ -108,14 +108,14 @@ package struct VersionShares: Hashable, Sendable {
             let last = old[version]
             var row = Row(
                 version: last?.version ?? version, devices: devices, orOlder: orOlder, belowSince: nil,
-                isTold: last?.isTold ?? false)
+                isNotified: last?.isNotified ?? false)
             let limit = rules.retireBelow * Double(total)
             if Double(orOlder) < limit {
                 row.belowSince = last?.belowSince ?? now
-                if last != nil, !row.isTold { fallen.append(row) }
-                row.isTold = true
+                if last != nil, !row.isNotified { fallen.append(row) }
+                row.isNotified = true
             } else if Double(orOlder) >= min(limit * wellAbove, Double(total)) {
-                row.isTold = false
+                row.isNotified = false
             }
             let isForgotten = devices == 0 && row.belowSince.map { now - $0 > memory } ?? false
             if !isForgotten { rows.append(row) }

@@ -97,7 +97,7 @@ struct Daemon {
                 if records.contains(where: \.requirements.isWaiting) { sources.poke() }
             })
         // Pushes that wait for an access token go on as soon as it comes.
-        tokenSources.fcm.tell { fanOut.poke() }
+        tokenSources.fcm.onChange { fanOut.poke() }
         let notifier = Notifier(store: store, log: log, clock: clock) { NotificationDocument.body(of: $0, in: $1) }
         let certificates = CertificateWatch(log: log)
         certificates.take(active.current.routes, at: clock())
@@ -137,7 +137,7 @@ struct Daemon {
                     draft: { [active] in active.current.routes[$0]?.draft },
                     rules: { [active] in active.current.rules(of: $0) }))
             try notifier.start(active.current.notify)
-            past.tell(notifier.notify)
+            past.notify(by: notifier.notify)
             try maintenance.start(keep: .init(configuration.store))
             try past.start()
             if let keeper {

@@ -120,7 +120,7 @@ package final class Maintenance: Sendable {
             return state.keep
         }
         certificates?.look(at: clock())
-        tell()
+        notifyOfTroubles()
         // The leader does the rest for all relays.
         guard store.membership.leads else { return Self.minute }
         follow(counts: isMinuteOver)
@@ -130,7 +130,7 @@ package final class Maintenance: Sendable {
     }
 
     /// Notifies people of parts in trouble, at each relay.
-    private func tell() {
+    private func notifyOfTroubles() {
         guard let troubles else { return }
         var found = troubles()
         if !found.contains(where: { $0.part == "store" }) {

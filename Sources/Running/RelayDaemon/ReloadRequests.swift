@@ -73,7 +73,7 @@ final class ReloadRequests: Sendable {
             case .refused(let reason): state.refusal = (reason, now)
             }
         }
-        tell(waiting, verdict)
+        answer(waiting, verdict)
     }
 
     /// Refuses further reloads and answers the callers that wait.
@@ -83,10 +83,10 @@ final class ReloadRequests: Sendable {
             defer { state.waiting = [] }
             return state.waiting
         }
-        tell(waiting, nil)
+        answer(waiting, nil)
     }
 
-    private func tell(_ waiting: [Waiter], _ verdict: Verdict?) {
+    private func answer(_ waiting: [Waiter], _ verdict: Verdict?) {
         for waiter in waiting {
             waiter.verdict.withLock { $0 = verdict }
             waiter.arrived.signal()

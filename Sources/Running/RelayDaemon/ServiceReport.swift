@@ -62,7 +62,7 @@ final class ServiceReport: Sendable {
 
     func stop() {
         say(.stopping) { $0.phase = .stopping }
-        notifier.tell(.extendTimeout(Self.respite))
+        notifier.send(.extendTimeout(Self.respite))
     }
 
     /// Ends the thread.
@@ -92,8 +92,8 @@ final class ServiceReport: Sendable {
         let stuck = watch.watchdog.look(readings, at: MonotonicClock.now())
         let (before, phase) = state.withLock { ($0.status.stuck, $0.status.phase) }
         if stuck.isEmpty {
-            if notifier.watchdogInterval != nil { notifier.tell(.watchdog) }
-            if phase == .stopping { notifier.tell(.extendTimeout(Self.respite)) }
+            if notifier.watchdogInterval != nil { notifier.send(.watchdog) }
+            if phase == .stopping { notifier.send(.extendTimeout(Self.respite)) }
         }
         if stuck != before {
             say { $0.stuck = stuck }
@@ -121,9 +121,9 @@ final class ServiceReport: Sendable {
             change(&state.status)
             let line = state.status.line(activity ?? ServiceStatus.Activity())
             if let message {
-                notifier.tell(message, .status(line))
+                notifier.send(message, .status(line))
             } else if line != state.shown {
-                notifier.tell(.status(line))
+                notifier.send(.status(line))
             }
             state.shown = line
         }

@@ -116,8 +116,8 @@ package final class FCMTokenSources: Sendable {
     }
 
     /// Sets the function to call when a token has come or a request has failed.
-    package func tell(_ onChange: @escaping @Sendable () -> Void) {
-        state.withLock { $0.onChange = onChange }
+    package func onChange(_ body: @escaping @Sendable () -> Void) {
+        state.withLock { $0.onChange = body }
     }
 
     func source(

@@ -14,13 +14,13 @@ struct TroubleNotices {
         var news: [(type: EventType, part: String, reason: String)] = []
         var now: [String: Bool] = [:]
         for trouble in troubles where now[trouble.part] == nil && trouble.part != ReadinessFault.past {
-            let wasTold = seen[trouble.part]
-            now[trouble.part] = wasTold != nil
-            guard wasTold == false else { continue }
+            let wasNotified = seen[trouble.part]
+            now[trouble.part] = wasNotified != nil
+            guard wasNotified == false else { continue }
             let isCertificate = trouble.part.hasPrefix(CertificateWatch.part)
             news.append((isCertificate ? .certificateEnds : .degraded, trouble.part, trouble.reason))
         }
-        for (part, wasTold) in seen.sorted(by: { $0.key < $1.key }) where wasTold && now[part] == nil {
+        for (part, wasNotified) in seen.sorted(by: { $0.key < $1.key }) where wasNotified && now[part] == nil {
             news.append((.recovered, part, ""))
         }
         seen = now

@@ -21,7 +21,7 @@ package struct ServiceNotifier: Sendable {
     package var isThere: Bool { unsafe getenv("NOTIFY_SOCKET") != nil }
 
     /// Sends the messages in one datagram. If the datagram is lost, the manager falls back on its timeouts.
-    package func tell(_ messages: ServiceMessage...) {
+    package func send(_ messages: ServiceMessage...) {
         _ = unsafe sd_notify(0, messages.map(\.text).joined(separator: "\n"))
     }
 }

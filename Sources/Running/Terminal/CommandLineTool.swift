@@ -35,7 +35,7 @@ package struct CommandLineTool: Sendable {
                 return await run(command, words)
             }
         } catch {
-            tell(error, asJSON: Self.wantsJSON(words), tryHelpOf: nil)
+            report(error, asJSON: Self.wantsJSON(words), tryHelpOf: nil)
             return .usage
         }
     }
@@ -43,7 +43,7 @@ package struct CommandLineTool: Sendable {
     /// Whether `--json` is among the words, even if they cannot be parsed.
     private static func wantsJSON(_ words: [String]) -> Bool { words.prefix { $0 != "--" }.contains("--json") }
 
-    private func tell(_ error: UsageError, asJSON: Bool, tryHelpOf name: String?) {
+    private func report(_ error: UsageError, asJSON: Bool, tryHelpOf name: String?) {
         let help = "Try \"upgrade-relay \(name.map { "\($0) " } ?? "")--help\".\n"
         context.console.writeError(
             asJSON ? FailureDocument(error).text : "error: \(Self.shown(error))\n\(help)")
@@ -66,7 +66,7 @@ package struct CommandLineTool: Sendable {
             let screen = Screen(context.console, environment: context.environment)
             return try await Screen.$current.withValue(screen) { try await command.run(arguments, context) }
         } catch let error as UsageError {
-            tell(error, asJSON: isJSON, tryHelpOf: spec.name)
+            report(error, asJSON: isJSON, tryHelpOf: spec.name)
             return .usage
         } catch {
             let failure = error as? any Failure ?? CommandFailure(.failed, "\(error)")

@@ -120,7 +120,7 @@ package final class API: RequestHandler {
                     isKnown(caller)
                 }
             } catch {
-                return .answer(told(problem(error, at: route.pattern), route, head, known))
+                return .answer(refusal(problem(error, at: route.pattern), route, head, known))
             }
         }
         switch route.waiting {
@@ -198,7 +198,7 @@ package final class API: RequestHandler {
                     note(call, response)
                     return response
                 } catch {
-                    return told(problem(error, at: route.pattern), route, head, call.caller)
+                    return refusal(problem(error, at: route.pattern), route, head, call.caller)
                 }
             }
         case .stream(let consumer):
@@ -249,7 +249,7 @@ package final class API: RequestHandler {
     }
 
     /// The answer to a problem, in the form that the route's callers read.
-    private func told(_ problem: ProblemDetails, _ route: Route, _ head: RequestHead, _ caller: Caller) -> Response {
+    private func refusal(_ problem: ProblemDetails, _ route: Route, _ head: RequestHead, _ caller: Caller) -> Response {
         route.isPage ? settings.rendering.problem(problem, head, self, caller) : problem.response
     }
 

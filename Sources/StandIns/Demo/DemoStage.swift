@@ -52,7 +52,7 @@ struct DemoStage: Sendable {
         do {
             let result = try await play(sides, relays, store)
             let endedInOrder = await relays.stop()
-            if !endedInOrder { tell("The daemon did not end in order when it was asked to.") }
+            if !endedInOrder { narrate("The daemon did not end in order when it was asked to.") }
             return Result(isRight: result.isRight && endedInOrder, json: result.json)
         } catch {
             _ = await relays.stop()
@@ -66,7 +66,7 @@ struct DemoStage: Sendable {
         guard let server else { return }
         guard keeps else { return server.end() }
         server.endKeepingData()
-        tell("PostgreSQL's data: \(server.folder)/data")
+        narrate("PostgreSQL's data: \(server.folder)/data")
     }
 
     // MARK: Acts
@@ -83,7 +83,7 @@ struct DemoStage: Sendable {
         configuration.faults = population.faults
         let simulator = try PushSimulator(configuration)
         try simulator.start()
-        tell(
+        narrate(
             "\(population.platform.service.rawValue) simulator on https://127.0.0.1:\(simulator.port): 1% of the tokens are "
                 + "dead, some are bad, some busy.")
         return Side(population: population, simulator: simulator)
@@ -94,7 +94,7 @@ struct DemoStage: Sendable {
         try await relays.waitUntilReady()
         let url = relays.places.map { "http://\($0.address)" }.joined(separator: " and ")
         let place = store.server.map { "its store in PostgreSQL at \($0.folder), all else" } ?? "everything it keeps"
-        tell(
+        narrate(
             "\(relays.areSeveral ? "\(relays.places.count) relays" : "Daemon") on \(url), \(place) in \(ground.directory)."
         )
         let token = try await makeToken(control)
@@ -107,7 +107,7 @@ struct DemoStage: Sendable {
             results.append((side.name, try await campaign(side, others: others, clients, relays)))
         }
         let isRight = results.allSatisfy(\.result.isRight)
-        tell(isRight ? "Every figure adds up." : "Some figures do not add up.")
+        narrate(isRight ? "Every figure adds up." : "Some figures do not add up.")
         let json: JSONValue = [
             "ok": .bool(isRight), "devices": .integer(devices), "store": .string(self.store.rawValue),
             "platforms": .object(results.map { JSONMember(name: $0.name, value: $0.result.json) }),
@@ -152,7 +152,7 @@ struct DemoStage: Sendable {
         let scopes = ["status", "versions", "devices", "campaigns"].map(JSONValue.string)
         let body: JSONValue = ["name": .string("demo"), "scopes": .array(scopes)]
         let reply = try await control.reply(to: APIRequest("POST", ["v1", "tokens"], json: body))
-        tell("API token \"demo\" made over the control socket.")
+        narrate("API token \"demo\" made over the control socket.")
         return reply.json.shown(.secret)
     }
 
@@ -177,7 +177,7 @@ struct DemoStage: Sendable {
         guard upload.tally.stored == Int64(total) else {
             throw CommandFailure(.failed, "\(upload.tally.stored) of \(total) devices were stored")
         }
-        tell(
+        narrate(
             "\(Quantity.count(population.count)) \(population.platform.rawValue) devices registered, and "
                 + "\(Quantity.count(population.otherCount)) of another app."
         )
@@ -189,7 +189,7 @@ struct DemoStage: Sendable {
             "required": .string(DemoPopulation.required), "latest": .string(DemoPopulation.latest),
         ]
         let plan = try await api.reply(to: APIRequest("POST", path, json: body)).json
-        tell("\nDry run for version \(DemoPopulation.required) on \(side.name):\n\(PlanText.text(plan))")
+        narrate("\nDry run for version \(DemoPopulation.required) on \(side.name):\n\(PlanText.text(plan))")
         return plan
     }
 
@@ -218,7 +218,7 @@ struct DemoStage: Sendable {
         guard second.status == first.status, second.bytes == first.bytes else {
             throw CommandFailure(.failed, "the same webhook, sent again, was answered otherwise")
         }
-        tell("A signed webhook raised the required version to \(DemoPopulation.required): campaign \(campaign).")
+        narrate("A signed webhook raised the required version to \(DemoPopulation.required): campaign \(campaign).")
         return campaign
     }
 
@@ -240,7 +240,7 @@ struct DemoStage: Sendable {
         guard isKilled.withLock({ $0 }) else {
             throw CommandFailure(.failed, "the campaign was over before its relay could be killed")
         }
-        tell(
+        narrate(
             "\(relays.places[owner].name), which sent it, was killed (SIGKILL) after a third of it; another relay went on with what was "
                 + "not recorded.")
         return last
@@ -275,15 +275,15 @@ struct DemoStage: Sendable {
     private func conclude(
         _ side: Side, _ campaign: CampaignText, _ ledger: DemoLedger, _ figures: SimulatorFigures, _ elapsed: Duration
     ) {
-        tell(
+        narrate(
             "Campaign \(campaign.state) in \(DurationText.elapsed(elapsed)). The \(side.platform.service.rawValue) simulator saw "
                 + "\(figures.text).")
-        tell(ledger.table)
+        narrate(ledger.table)
         let wrong = ledger.checks.filter { !$0.isRight }.count
-        if wrong > 0 { tell("\(wrong) figures do not add up.") }
+        if wrong > 0 { narrate("\(wrong) figures do not add up.") }
     }
 
-    private func tell(_ text: String) {
+    private func narrate(_ text: String) {
         if !isJSON { console.writeLine(text) }
     }
 }

@@ -24,5 +24,5 @@ extension SQLiteStore {
     /// Returns at once, without news: no other relay could send any.
     package func awaitNews(until deadline: MonotonicTime) throws -> FleetHints { FleetHints() }
 
-    package func tell(_ wish: FleetRequest) throws {}
+    package func send(_ wish: FleetRequest) throws {}
 }

@@ -35,7 +35,7 @@ extension SQLStore {
                 AuditEntry(
                     .alertSet, by: signature, of: alert.app, from: before?.values, to: alert.values), connection)
         }
-        decisions.tell(.other)
+        decisions.post(.other)
     }
 
     package func clearAlert(of app: AppKey, by actor: Signature) throws -> Bool {
@@ -48,7 +48,7 @@ extension SQLStore {
             try AuditTable.insert(AuditEntry(.alertClear, by: actor, of: app, from: before.values), connection)
             return true
         }
-        decisions.tell(.other)
+        decisions.post(.other)
         return isCleared
     }
 }

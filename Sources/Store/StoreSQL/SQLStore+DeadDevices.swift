@@ -27,17 +27,17 @@ extension SQLStore {
             // this one.
             let places = try connection.first(
                 "SELECT retired_told, retired_last FROM app WHERE id = ? \(connection.dialect.forUpdate)", app
-            ) { (told: DeadPlace(order: $0.integer()), last: DeadPlace(order: $0.integer())) }
-            guard let (told, last) = places, told < last else { return false }
+            ) { (reported: DeadPlace(order: $0.integer()), last: DeadPlace(order: $0.integer())) }
+            guard let (reported, last) = places, reported < last else { return false }
             var through = last
             if try Self.isHeardOf(.dead, connection) {
-                let found = try connection.all(DeadTable.places, app, told.order, last.order, max(limit, 1)) {
+                let found = try connection.all(DeadTable.places, app, reported.order, last.order, max(limit, 1)) {
                     DeadPlace(order: $0.integer())
                 }
                 if found.count >= max(limit, 1), let end = found.last { through = end }
                 if !found.isEmpty {
                     let subject = JSONValue.object([
-                        JSONMember(name: "after", value: .integer(told.order)),
+                        JSONMember(name: "after", value: .integer(reported.order)),
                         JSONMember(name: "through", value: .integer(through.order)),
                     ])
                     try NotificationTable.note(.dead, of: app, subject, at: now, connection)

@@ -162,7 +162,7 @@ package enum VersionShareTable {
                 VALUES (?, ?, ?, ?, ?, ?)
                 ON CONFLICT (app_id, version) DO UPDATE SET devices = excluded.devices, or_older = excluded.or_older,
                     below_since = excluded.below_since, is_told = excluded.is_told
-                """, app, row.version.text, row.devices, row.orOlder, row.belowSince, row.isTold)
+                """, app, row.version.text, row.devices, row.orOlder, row.belowSince, row.isNotified)
         }
     }
 
@@ -188,7 +188,7 @@ package enum VersionShareTable {
         else { return nil }
         let row = VersionShares.Row(
             version: version, devices: devices, orOlder: orOlder, belowSince: Timestamp(milliseconds: since),
-            isTold: true)
+            isNotified: true)
         return .retirable(app, row, devices: seen, retireBelow: Double(millionths) / whole)
     }
 }
@@ -211,9 +211,10 @@ extension VersionShares.Row: Selection {
     /// nil where the text is no version.
     package static func read(_ row: inout Columns<some SQLRow>) -> VersionShares.Row? {
         let (version, devices, orOlder) = (row.version(), row.integer(), row.integer())
-        let (belowSince, isTold) = (row.optionalTime(), row.bool())
+        let (belowSince, isNotified) = (row.optionalTime(), row.bool())
         return version.map {
-            VersionShares.Row(version: $0, devices: devices, orOlder: orOlder, belowSince: belowSince, isTold: isTold)
+            VersionShares.Row(
+                version: $0, devices: devices, orOlder: orOlder, belowSince: belowSince, isNotified: isNotified)
         }
     }
 }

@@ -205,10 +205,10 @@ package struct StoreExamination<Connection: SQLConnection> {
             FROM campaign AS c ORDER BY c.id
             """
         ) { ($0.text(), $0.integer(), $0.integer(), $0.integer(), $0.integer(), $0.integer(), $0.integer()) }
-        for (id, upgraded, reached, told, rows, top, falls) in campaigns {
+        for (id, upgraded, reached, notified, rows, top, falls) in campaigns {
             let name = "campaign \(id)"
             if reached > upgraded { note("\(name): upgraded is \(upgraded), of whom \(reached) were reached") }
-            if rows > told { note("\(name): told is \(told), its rows say \(rows)") }
+            if rows > notified { note("\(name): told is \(notified), its rows say \(rows)") }
             if top > upgraded { note("\(name): upgraded is \(upgraded), its curve says \(top)") }
             if falls > 0 { note("\(name): its curve does not rise at \(falls) of its points") }
         }

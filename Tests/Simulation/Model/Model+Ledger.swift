@@ -87,8 +87,8 @@ extension Model {
             let hadNoTurn = entry.last.allSatisfy { $0.attempts == 0 }
             return hadNoTurn || isOfCanary && !entry.wasTaken ? nil : wrong("it waits for its first turn")
         case "accepted":
-            let isTold = entry.last.contains { $0.verdict == .taken } || ledger.campaign.reminders > 0
-            guard entry.wasTaken, isTold, row.reason == nil else { return wrong("nobody took it") }
+            let isNotified = entry.last.contains { $0.verdict == .taken } || ledger.campaign.reminders > 0
+            guard entry.wasTaken, isNotified, row.reason == nil else { return wrong("nobody took it") }
         case "unregistered":
             guard entry.last.contains(where: { $0.verdict == .dead && $0.reason == row.reason }) else {
                 return wrong("nobody called it dead")

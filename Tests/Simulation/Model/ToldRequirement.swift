@@ -99,8 +99,8 @@ struct ToldRequirements: Equatable {
             return !rows.contains { $0.kind == .block && $0.isInForce && $0.version == row.version }
         case .floor:
             // A version that is announced ahead of its moment stays announced for users whom its waves have not reached.
-            let isToldToAll = row.moment != nil && row.canary == nil
-            return row.reach == ToldRequirement.all || isToldToAll
+            let isAnnouncedToAll = row.moment != nil && row.canary == nil
+            return row.reach == ToldRequirement.all || isAnnouncedToAll
         }
     }
 

@@ -64,7 +64,7 @@ final class Relay: @unchecked Sendable {
         let tokenSources = TokenSources(
             fcm: FCMTokenSources(exchange: { _ in { _, _, _ in world.grantsAccess() } }, start: { $0() }),
             keys: Secrets.keys)
-        tokenSources.fcm.tell { mailbox.post(.poke) }
+        tokenSources.fcm.onChange { mailbox.post(.poke) }
         let active = ActiveConfiguration.Shared(
             try ActiveConfiguration(
                 configuration, store: store, environment: Secrets.environment, tokenSources: tokenSources,

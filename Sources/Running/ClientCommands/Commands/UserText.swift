@@ -75,8 +75,8 @@ enum UserText {
             let says = words[word.shown(.says)] ?? word.shown(.says)
             text += "  \(name): \(says): \(word.shown(.why))\n"
         }
-        let told = device.list(.toldAtLogin).compactMap(\.string).map { DisplayWidth.sanitised($0) }
-        text += "  asked at login to upgrade: \(told.isEmpty ? "never" : "to \(told.joined(separator: ", "))")\n"
+        let notices = device.list(.toldAtLogin).compactMap(\.string).map { DisplayWidth.sanitised($0) }
+        text += "  asked at login to upgrade: \(notices.isEmpty ? "never" : "to \(notices.joined(separator: ", "))")\n"
         return text
     }
 

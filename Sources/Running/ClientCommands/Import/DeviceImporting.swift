@@ -35,7 +35,7 @@ struct DeviceImporting {
             try await sendAll(isInterrupted)
         } catch var failure as CommandFailure {
             try? await upload.settle()
-            try? tell()
+            try? showNewDoubts()
             // The request that was in flight is settled, so the bar's last number matches the summary.
             display.finish(done: input.consumed, note: note)
             _ = try? rejects?.finish()
@@ -66,14 +66,14 @@ struct DeviceImporting {
             }
             warn(reader.takeWarnings())
             try await upload.add(items)
-            try tell()
+            try showNewDoubts()
             if bytes.isEmpty { break }
             // All is read, but not all is stored: the display ends after `upload.finish`.
             if input.consumed == input.size { continue }
             display.update(done: input.consumed, note: note)
         }
         try await upload.finish()
-        try tell()
+        try showNewDoubts()
         display.finish(done: input.consumed, note: note)
     }
 
@@ -89,13 +89,13 @@ struct DeviceImporting {
             + "importing the whole file again does no harm"
     }
 
-    private mutating func tell() throws {
+    private mutating func showNewDoubts() throws {
         let lines = upload.takeRefused()
-        let told = report.examples.count
+        let shown = report.examples.count
         report.add(lines)
         try rejects?.append(lines, after: reader.preamble)
-        guard !run.connection.isJSON, report.examples.count > told else { return }
-        display.interrupt(ImportReport.text(Array(report.examples[told...])))
+        guard !run.connection.isJSON, report.examples.count > shown else { return }
+        display.interrupt(ImportReport.text(Array(report.examples[shown...])))
     }
 
     private mutating func warn(_ texts: [String]) {

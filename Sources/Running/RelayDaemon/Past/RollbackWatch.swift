@@ -23,7 +23,7 @@ final class RollbackWatch: Sendable {
         /// Notifies the receivers; nil: not possible yet.
         var notify: (@Sendable (RelayEvent) -> Void)?
         /// Whether the receivers were notified of a rollback that is not over.
-        var isTold = false
+        var isNotified = false
     }
 
     private let store: any RelayStore
@@ -45,7 +45,7 @@ final class RollbackWatch: Sendable {
             log(
                 .error, "the store went back in time: nothing is sent, and nothing is decided",
                 [("error", "\(fall.error)")])
-            self?.tell(of: fall)
+            self?.report(fall)
         }
         let known = note?.read()
         state.withLock { $0.written = known }
@@ -57,24 +57,24 @@ final class RollbackWatch: Sendable {
     /// because nothing is written to a store that went back.
     ///
     /// - Parameter notify: must not wait.
-    func tell(_ notify: @escaping @Sendable (RelayEvent) -> Void) {
+    func notify(by notify: @escaping @Sendable (RelayEvent) -> Void) {
         state.withLock { $0.notify = notify }
-        if let fall = store.membership.memory.fall { tell(of: fall) }
+        if let fall = store.membership.memory.fall { report(fall) }
     }
 
-    private func tell(of fall: StoreRollback) {
+    private func report(_ fall: StoreRollback) {
         let notify = state.withLock { state in
-            guard !state.isTold, let notify = state.notify else { return nil as (@Sendable (RelayEvent) -> Void)? }
-            state.isTold = true
+            guard !state.isNotified, let notify = state.notify else { return nil as (@Sendable (RelayEvent) -> Void)? }
+            state.isNotified = true
             return notify
         }
         notify?(event(.wentBack, "\(fall.error)"))
     }
 
-    private func tellOfTheEnd() {
+    private func notifyOfTheEnd() {
         let notify = state.withLock { state in
-            defer { state.isTold = false }
-            return state.isTold ? state.notify : nil
+            defer { state.isNotified = false }
+            return state.isNotified ? state.notify : nil
         }
         notify?(event(.recovered, ""))
     }
@@ -105,7 +105,7 @@ final class RollbackWatch: Sendable {
         do {
             try store.lookBack()
             state.withLock { _ = $0.faults.clear("look") }
-            tellOfTheEnd()
+            notifyOfTheEnd()
         } catch let error as StoreError where error.code == .wentBack {
             return
         } catch {

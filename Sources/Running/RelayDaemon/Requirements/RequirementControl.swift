@@ -53,7 +53,7 @@ package final class RequirementControl: RequirementOperations {
     /// Passes a wish to all relays, this one too, as another relay may do that work. Acts here where the relay is alone or
     /// the store refuses.
     func ask(_ wish: FleetRequest) {
-        if !store.membership.isAlone, (try? store.tell(wish)) != nil { return }
+        if !store.membership.isAlone, (try? store.send(wish)) != nil { return }
         switch wish {
         case .probe(let app): progress.probe(app)
         case .ask(let app): sources.askNow(app)

@@ -102,7 +102,7 @@ package struct UserExplainer {
         let records = Dictionary(uniqueKeysWithValues: try store.versions().map { ($0.app, $0) })
         let named = records.filter { isMeant($0.key) && $0.value.requirements.names(telephone) }.keys
         let apps = Set(devices.map(\.registration.app) + pushes.map(\.app) + named)
-        let told = try store.toldAtLogin(devices.map(\.id))
+        let notices = try store.toldAtLogin(devices.map(\.id))
         let campaigns = try campaigns(of: apps, pushes)
         for app in apps.sorted() {
             var one = UserExplanation.App(app: app, record: records[app])
@@ -117,7 +117,7 @@ package struct UserExplainer {
                     record: device,
                     push: push(to: device, requirements, deliveries, campaigns.values.filter { $0.app == app }),
                     login: login(of: device), enforce: enforce(device), launchDocument: launch(device),
-                    toldAtLogin: told[device.id] ?? [])
+                    toldAtLogin: notices[device.id] ?? [])
             }
             explanation.apps.append(one)
         }

@@ -161,7 +161,7 @@ package final class VersionCache: Sendable {
                 new.newest[record.app] = record.requirements.takenUp.latest?.version
             }
             for (app, profile) in profiles {
-                let requirements = profile.rules(of: app).spoken(byApp[app]?.requirements ?? Requirements())
+                let requirements = profile.rules(of: app).sanitised(byApp[app]?.requirements ?? Requirements())
                 new.checks[app] = CheckAnswers(requirements, profile)
                 let known = seen[app] ?? SeenVersions()
                 let said = InForce(requirements, systems: known.systems)

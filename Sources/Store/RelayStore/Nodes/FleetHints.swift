@@ -57,11 +57,11 @@ package struct FleetHints: Hashable, Sendable {
     /// - Parameter payload: the schema's name, a space, and the name of a table or a request.
     package mutating func add(_ payload: String, ofSchema schema: String) {
         guard payload.hasPrefix(schema + " ") else { return }
-        let told = payload.dropFirst(schema.count + 1)
-        if told.hasPrefix("!") {
-            if let wish = FleetRequest(told) { wishes.append(wish) }
+        let hint = payload.dropFirst(schema.count + 1)
+        if hint.hasPrefix("!") {
+            if let wish = FleetRequest(hint) { wishes.append(wish) }
         } else {
-            tables.insert(String(told))
+            tables.insert(String(hint))
         }
     }
 }

@@ -170,7 +170,7 @@ package protocol NodeStore: Sendable {
     func awaitNews(until deadline: MonotonicTime) throws -> FleetHints
 
     /// Notifies every relay, this one too. A relay that is alone gets nothing.
-    func tell(_ wish: FleetRequest) throws
+    func send(_ wish: FleetRequest) throws
 
     /// Forgets relays that have been gone since before `time`.
     func forgetNodes(goneBefore time: Timestamp) throws

@@ -179,7 +179,7 @@ extension BumpRules {
     /// the configuration's text is used in its place.
     ///
     /// - Parameter address: replaces an address that breaks the rules; nil: the configuration's does.
-    package func spoken(_ row: Requirement, address: String? = nil) -> Requirement {
+    package func sanitised(_ row: Requirement, address: String? = nil) -> Requirement {
         var row = row
         if !textFaults(row.downloadURL, nil).isEmpty {
             row.downloadURL = address.flatMap { textFaults($0, nil).isEmpty ? $0 : nil }
@@ -191,7 +191,7 @@ extension BumpRules {
     }
 
     /// The requirements with only the texts that channels may show.
-    package func spoken(_ requirements: Requirements) -> Requirements {
-        Requirements(requirements.rows.map { spoken($0) })
+    package func sanitised(_ requirements: Requirements) -> Requirements {
+        Requirements(requirements.rows.map { sanitised($0) })
     }
 }

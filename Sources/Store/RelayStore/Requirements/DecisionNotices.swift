@@ -22,7 +22,7 @@ package final class DecisionNotices: Sendable {
     ///   store keeps it, so it must not keep the store.
     package func hear(_ listener: @escaping @Sendable (Fact) -> Void) { self.listener.withLock { $0 = listener } }
 
-    package func tell(_ fact: Fact) { listener.withLock { $0 }?(fact) }
+    package func post(_ fact: Fact) { listener.withLock { $0 }?(fact) }
 }
 
 extension Decision {

@@ -102,10 +102,10 @@ package struct Requirement: Hashable, Sendable {
 
     /// Whether it is announced to all the users that it will reach in the end, whatever its waves. With a moment and no
     /// canary it is announced to them before the moment, and stays announced.
-    package var isToldToAll: Bool { isAnnounced && requiredFrom != nil && canary == nil }
+    package var isAnnouncedToAll: Bool { isAnnounced && requiredFrom != nil && canary == nil }
 
     /// The reach that its rule for users states.
-    package var saidReach: Int { state == .announced && isToldToAll ? Self.everybody : reach }
+    package var announcedReach: Int { state == .announced && isAnnouncedToAll ? Self.everybody : reach }
 
     /// The upgrade that it demands of a phone.
     package var target: UpgradeTarget { UpgradeTarget(version, isBlock: kind == .blocked) }
@@ -113,13 +113,14 @@ package struct Requirement: Hashable, Sendable {
     /// Its rule for users.
     package var rule: UpgradeRule {
         UpgradeRule(
-            id: id, version, forces: kind != .latest && state == .inForce, isBlock: kind == .blocked, reach: saidReach,
+            id: id, version, forces: kind != .latest && state == .inForce, isBlock: kind == .blocked,
+            reach: announcedReach,
             canary: canary ?? [], minimumOS: minimumOS)
     }
 
     /// Its rules, the strongest first: users that it does not force yet may get its announcement.
     package var rules: [UpgradeRule] {
-        guard isStaged, isToldToAll else { return [rule] }
+        guard isStaged, isAnnouncedToAll else { return [rule] }
         return [rule, UpgradeRule(id: id, version, forces: false, minimumOS: minimumOS)]
     }
 

@@ -227,7 +227,7 @@ package struct RequirementMachine: Sendable {
         guard row.state != .inForce else { throw .inForceAlready(row.version) }
         try Self.check(moment, at: surroundings.now)
         // A version that was announced to all stays so: without its moment it is required of them from now on.
-        change(row.id, by: actor) { $0.requiredFrom = moment ?? ($0.isToldToAll ? surroundings.now : nil) }
+        change(row.id, by: actor) { $0.requiredFrom = moment ?? ($0.isAnnouncedToAll ? surroundings.now : nil) }
     }
 
     /// The furthest that a moment may lie ahead: a forgotten one would force people one day.
@@ -324,11 +324,11 @@ package struct RequirementMachine: Sendable {
     private mutating func setAsideTexts(_ surroundings: Surroundings) {
         for row in requirements.rows where row.isAccepted {
             let began = campaigns.first { $0.requirement == row.id }?.downloadURL
-            let spoken = surroundings.rules.spoken(row, address: began)
-            guard !spoken.isWritten(as: row) else { continue }
+            let sanitised = surroundings.rules.sanitised(row, address: began)
+            guard !sanitised.isWritten(as: row) else { continue }
             let fault = surroundings.rules.textFaults(row.downloadURL, row.message).first
             change(row.id, by: .relay(at: surroundings.now)) {
-                $0 = spoken
+                $0 = sanitised
                 if let fault { $0.reason = BumpRules.asideReason + "\(fault); \(row.changed.by) wrote it" }
             }
         }

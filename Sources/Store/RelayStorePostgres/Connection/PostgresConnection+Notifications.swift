@@ -21,18 +21,18 @@ extension PostgresConnection {
             isListening = true
             return nil
         }
-        let told = try notifications(until: deadline)
+        let received = try notifications(until: deadline)
         // Every role that may connect may NOTIFY, without any right. A notified change of a table only causes a read; a
         // request (`FleetRequest`) is carried out, so it must come from a session of the relay's own role.
-        let wishes = Set(told.filter { $0.payload.contains(" !") }.map(\.processID))
-        guard !wishes.isEmpty else { return told.map(\.payload) }
+        let wishes = Set(received.filter { $0.payload.contains(" !") }.map(\.processID))
+        guard !wishes.isEmpty else { return received.map(\.payload) }
         let rows = try execute(
             """
             SELECT pid FROM pg_stat_activity
             WHERE usename = session_user AND pid IN (\(wishes.map(String.init).joined(separator: ", ")))
             """, until: MonotonicClock.now() + Self.grace)
         let own = Set(rows.all { Int32($0.written()) }.compactMap(\.self))
-        return told.filter { !$0.payload.contains(" !") || own.contains($0.processID) }.map(\.payload)
+        return received.filter { !$0.payload.contains(" !") || own.contains($0.processID) }.map(\.payload)
     }
 
     /// The notifications that this session has received since the last call; if there are none, waits for the next
@@ -43,12 +43,12 @@ extension PostgresConnection {
         while true {
             guard looksAlive() else { throw end ?? PostgresFailure(.lost, "the connection is gone") }
             var found: [PostgresNotification] = []
-            while let told = unsafe relay_PQnotifies(handle) {
+            while let next = unsafe relay_PQnotifies(handle) {
                 unsafe found.append(
                     PostgresNotification(
-                        channel: String(cString: told.pointee.relname), payload: String(cString: told.pointee.extra),
-                        processID: told.pointee.be_pid))
-                unsafe relay_PQfreemem(told)
+                        channel: String(cString: next.pointee.relname), payload: String(cString: next.pointee.extra),
+                        processID: next.pointee.be_pid))
+                unsafe relay_PQfreemem(next)
             }
             let now = MonotonicClock.now()
             if !found.isEmpty || now >= deadline { return found }

@@ -40,7 +40,7 @@ struct ReconnectMachine: Sendable {
         var tries = 0
         var notBefore: MonotonicTime
         var isTrying = false
-        var isTold = false
+        var isReported = false
     }
 
     static let patience = Duration.seconds(5)
@@ -68,7 +68,7 @@ struct ReconnectMachine: Sendable {
     mutating func connected(at now: MonotonicTime) -> Report? {
         guard let outage else { return nil }
         self.outage = nil
-        guard outage.isTold else { return .replaced(reason: outage.reason) }
+        guard outage.isReported else { return .replaced(reason: outage.reason) }
         outages += 1
         return .back(after: now - outage.since, tries: outage.tries)
     }
@@ -77,10 +77,10 @@ struct ReconnectMachine: Sendable {
     /// - Parameter random: from 0 up to, not including, 1.
     mutating func failed(_ reason: String, at now: MonotonicTime, random: Double) -> Report? {
         var outage = outage ?? Outage(since: now, reason: reason, notBefore: now, isTrying: true)
-        let isNews = !outage.isTold
+        let isNews = !outage.isReported
         // The connection may have broken long ago, and none was needed since.
         if isNews { outage.since = now }
-        (outage.reason, outage.isTold) = (reason, true)
+        (outage.reason, outage.isReported) = (reason, true)
         // Several callers may have been connecting when the outage began: they count as one.
         if outage.isTrying {
             outage.tries += 1

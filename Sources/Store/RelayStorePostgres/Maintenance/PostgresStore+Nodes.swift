@@ -32,24 +32,24 @@ extension PostgresStore {
     }
 
     package func awaitNews(until deadline: MonotonicTime) throws -> FleetHints {
-        let told = try noting {
+        let payloads = try noting {
             try pool.use(
                 .control, "listening for changes by others", isReadOnly: true,
                 until: max(deadline, MonotonicClock.now() + Self.patience(.control))
             ) { connection in try connection.news(until: deadline) }
         }
-        guard let told else {
+        guard let payloads else {
             // Earlier notifications are unknown.
             watch.withLock { $0.doubt() }
             return .everything
         }
         var news = FleetHints()
-        for payload in told { news.add(payload, ofSchema: schema.name) }
+        for payload in payloads { news.add(payload, ofSchema: schema.name) }
         if news.tables.contains("version") { watch.withLock { $0.doubt() } }
         return news
     }
 
-    package func tell(_ wish: FleetRequest) throws {
+    package func send(_ wish: FleetRequest) throws {
         try look(.requests, "telling the other relays", isSnapshot: false) { [schema] session in
             _ = try session.run("SELECT pg_notify('upgrade_relay', ?)", "\(schema.name) \(wish.text)")
         }

@@ -47,7 +47,7 @@ struct CampaignMarks {
         self.session = session
     }
 
-    static let told = PostgresStatement(
+    static let notices = PostgresStatement(
         sql: """
             SELECT device_id, \(AdoptionRule.Notice.columns) FROM campaign_told WHERE campaign_id = $1 AND device_id = ANY ($2)
             """)
@@ -91,7 +91,7 @@ struct CampaignMarks {
     func mark(_ devices: Set<Int64>, _ tally: inout AdoptionTally) throws {
         var notices: [Int64: AdoptionRule.Notice] = [:]
         if campaign.hasNotices {
-            try run(Self.told, devices) { notices[$0.integer()] = AdoptionRule.Notice.read(&$0) }
+            try run(Self.notices, devices) { notices[$0.integer()] = AdoptionRule.Notice.read(&$0) }
         }
         let open = devices.filter { !AdoptionRule.isSettled(by: notices[$0]) }
         let entries = try entries(of: open)

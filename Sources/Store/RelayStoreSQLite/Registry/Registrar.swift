@@ -198,8 +198,10 @@ package struct Registrar: DeviceRegistrar {
 
     /// Whether the row's version is older than the one in a column of `find`'s current row.
     private func isOlder(_ slice: ByteSlice, of bytes: UnsafeRawBufferPointer, than column: Int32) -> Bool {
-        guard let told = unsafe Self.version(slice, of: bytes), let known = find.version(column) else { return false }
-        return told < known
+        guard let reported = unsafe Self.version(slice, of: bytes), let known = find.version(column) else {
+            return false
+        }
+        return reported < known
     }
 
     private static func version(_ slice: ByteSlice, of bytes: UnsafeRawBufferPointer) -> Version? {

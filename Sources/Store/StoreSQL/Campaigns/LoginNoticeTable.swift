@@ -3,7 +3,8 @@ internal import RelayStore
 
 /// The table `campaign_told`: devices that were notified at login.
 package enum LoginNoticeTable {
-    package static func wasTold(_ device: Int64, in campaign: Int64, _ connection: some SQLConnection) throws -> Bool {
+    package static func isNotified(_ device: Int64, in campaign: Int64, _ connection: some SQLConnection) throws -> Bool
+    {
         try connection.exists("SELECT 1 FROM campaign_told WHERE campaign_id = ? AND device_id = ?", campaign, device)
     }
 
@@ -31,7 +32,7 @@ package enum LoginNoticeTable {
 /// Devices that were notified at login, counted within one transaction.
 package struct LoginNoticeTally {
     private var campaigns: [Int64: Int64?] = [:]
-    private var told: [Int64: Int64] = [:]
+    private var added: [Int64: Int64] = [:]
 
     package init() {}
 
@@ -50,11 +51,11 @@ package struct LoginNoticeTally {
     }
 
     /// Records that a device was notified; each device counts once in each campaign.
-    package mutating func told(
+    package mutating func add(
         _ device: Int64, of requirement: Int64, app: Int64, _ connection: some SQLConnection
     ) throws {
         guard let campaign = try campaign(of: requirement, app: app, connection) else { return }
-        told[campaign, default: 0] += Int64(
+        added[campaign, default: 0] += Int64(
             try connection.run(
                 "INSERT INTO campaign_told (campaign_id, device_id) VALUES (?, ?) ON CONFLICT DO NOTHING", campaign,
                 device))
@@ -62,6 +63,6 @@ package struct LoginNoticeTally {
 
     /// How many devices each campaign has gained, ascending by campaign: each driver counts them in its own way.
     package var gained: [(campaign: Int64, devices: Int64)] {
-        told.filter { $0.value > 0 }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        added.filter { $0.value > 0 }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 }

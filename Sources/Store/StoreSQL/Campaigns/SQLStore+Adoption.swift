@@ -12,7 +12,7 @@ extension SQLStore {
 
     package func toldAtLogin(_ devices: [Int64]) throws -> [Int64: [Version]] {
         try read("looking for users notified at login") { connection in
-            var told: [Int64: [Version]] = [:]
+            var notices: [Int64: [Version]] = [:]
             for device in Set(devices).sorted() {
                 // Uses the key of `campaign_told`, campaign by campaign of the device's app.
                 let join = connection.dialect.join
@@ -23,9 +23,9 @@ extension SQLStore {
                     WHERE d.id = ? ORDER BY c.id
                     """, device
                 ) { $0.version() }
-                told[device] = versions.compactMap(\.self)
+                notices[device] = versions.compactMap(\.self)
             }
-            return told
+            return notices
         }
     }
 

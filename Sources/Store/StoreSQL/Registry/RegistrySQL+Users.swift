@@ -49,7 +49,7 @@ extension RegistrySQL {
             return erasure
         }
         // A canary may have named that user.
-        decisions.tell(.other)
+        decisions.post(.other)
         return erasure
     }
 }

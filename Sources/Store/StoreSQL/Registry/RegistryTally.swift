@@ -8,7 +8,7 @@ package import RelayEngine
 /// that sessions seldom wait for each other.
 package struct RegistryTally {
     private var devices: [Int64: Int64] = [:]
-    private var told: [Int64: Int64] = [:]
+    private var notified: [Int64: Int64] = [:]
     /// Devices that came to a version, less those that left it, by app and version as the devices spell it; an empty one is unknown.
     private var changes: [Int64: [String: Int64]] = [:]
     /// The last few versions that came: imports bring the same ones many times over, and those are counted without a
@@ -30,7 +30,7 @@ package struct RegistryTally {
     package mutating func gained(_ devices: Int64, app: Int64) { self.devices[app, default: 0] += devices }
 
     /// Notes that more devices of a campaign were notified at login.
-    package mutating func told(_ devices: Int64, of campaign: Int64) { told[campaign, default: 0] += devices }
+    package mutating func notified(_ devices: Int64, of campaign: Int64) { notified[campaign, default: 0] += devices }
 
     /// Notes that a device now runs a version; nil: an unknown one.
     package mutating func came(_ version: String?, app: Int64) {
@@ -78,7 +78,7 @@ package struct RegistryTally {
                     ON CONFLICT (app_id, slot) DO UPDATE SET devices = t.devices + excluded.devices
                     """, app, devices)
         }
-        for (campaign, devices) in told.sorted(by: { $0.key < $1.key }) {
+        for (campaign, devices) in notified.sorted(by: { $0.key < $1.key }) {
             try connection.run(
                 isOneWriter
                     ? "UPDATE campaign SET told = told + ?2 WHERE id = ?1"

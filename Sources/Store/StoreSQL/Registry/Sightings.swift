@@ -31,7 +31,7 @@ extension SeenDevice: Selection {
 /// Finds the logins that bring news. Most bring none, and then wait neither for the writer nor for the disk.
 package struct SightingLook: Sendable {
     private let now: Timestamp
-    private var told = LoginNoticeTally()
+    private var notices = LoginNoticeTally()
     /// The number of logins whose device is known.
     package private(set) var known = 0
     /// Logins to store, in the order in which they came.
@@ -49,8 +49,8 @@ package struct SightingLook: Sendable {
         var sighting = sighting
         // The first login of a device that is behind is noted; later ones write nothing.
         if let requirement = sighting.toldAtLogin {
-            let campaign = try told.campaign(of: requirement, app: app, connection)
-            let isNew = try campaign.map { try !LoginNoticeTable.wasTold(device.id, in: $0, connection) }
+            let campaign = try notices.campaign(of: requirement, app: app, connection)
+            let isNew = try campaign.map { try !LoginNoticeTable.isNotified(device.id, in: $0, connection) }
             if isNew != true { sighting.toldAtLogin = nil }
         }
         let rule = LoginRule(
@@ -65,7 +65,7 @@ package struct SightingWriter<Upgrades: UpgradeTallying> {
     private let connection: Upgrades.Connection
     private var upgrades: Upgrades
     private var tally = RegistryTally()
-    private var told = LoginNoticeTally()
+    private var notices = LoginNoticeTally()
     private var logins = 0
 
     package init(_ upgrades: Upgrades, at now: Timestamp, _ connection: Upgrades.Connection) {
@@ -81,7 +81,7 @@ package struct SightingWriter<Upgrades: UpgradeTallying> {
         guard let device else { return }
         // Comes first: a device that reaches the requirement now was notified before.
         if let requirement = sighting.toldAtLogin {
-            try told.told(device.id, of: requirement, app: app, connection)
+            try notices.add(device.id, of: requirement, app: app, connection)
         }
         let rule = LoginRule(
             sighting, version: device.version, system: device.system, lastReport: device.lastReport, now: now)
@@ -104,7 +104,7 @@ package struct SightingWriter<Upgrades: UpgradeTallying> {
 
     /// Must come last in the transaction.
     package mutating func finish() throws {
-        for (campaign, devices) in told.gained { tally.told(devices, of: campaign) }
+        for (campaign, devices) in notices.gained { tally.notified(devices, of: campaign) }
         try upgrades.store(connection)
         try tally.store(connection)
     }

@@ -93,7 +93,7 @@ extension SQLStore {
         for line in decision.changes.compactMap({ $0.line(of: app) }) {
             log(line.isGrave ? .error : .notice, line.message, line.fields)
         }
-        if let fact = decision.fact(of: app, isAwaited: isAwaited) { decisions.tell(fact) }
+        if let fact = decision.fact(of: app, isAwaited: isAwaited) { decisions.post(fact) }
     }
 
     private static func facts(
