@@ -179,7 +179,8 @@ struct CurlLaneTests {
         bench.send(20, from: 10)
         let batch = try bench.collector.batches(2)[1]
         #expect(batch.count(of: 200) == 20)
-        #expect(peer.state.now.connections == 2)
+        // On a busy machine an answer of the second connection may come too late as well.
+        #expect((2...4).contains(peer.state.now.connections), "\(peer.state.now.connections)")
         bench.lane.stop(deadline: .zero)
     }
 

@@ -32,6 +32,8 @@ struct Model {
     var told: [Int?] = [nil, nil]
     /// By app: the highest version that its store offers, as far as the relay surely knows it now, and as far as it may know it.
     var offered = [(surely: 0, perhaps: 0), (surely: 0, perhaps: 0)]
+    /// By app: the newest version that its store shows to everybody.
+    var shown: [Int?] = [nil, nil]
     /// Devices that their service had called dead when the store was pruned, by app and token: each may be forgotten, or not yet.
     var calledDead: Set<String> = []
     /// By app: the versions of devices whose rows another program has deleted.
@@ -265,8 +267,15 @@ struct Model {
 
     /// The relay has asked a store and got its answer.
     ///
-    /// - Parameter isRecordable: whether its disk works: a version is in force only once that is recorded.
-    mutating func told(_ app: Int, isRecordable: Bool, _ verdict: (_ version: Int) -> StoreTruth.Verdict) {
+    /// - Parameters:
+    ///   - newest: the newest version that the store shows to everybody.
+    ///   - isRecordable: whether its disk works: a version is in force only once that is recorded.
+    mutating func told(
+        _ app: Int, newest: Int?, isRecordable: Bool, _ verdict: (_ version: Int) -> StoreTruth.Verdict
+    ) {
+        // The App Store's lookup shows one version: the wait is counted from its release, also for older ones.
+        let isAnother = shown[app] != newest
+        shown[app] = newest
         for index in announcements.indices where announcements[index].app == app {
             let verdict = verdict(announcements[index].version)
             if verdict == .halted { announcements[index].wasHalted = true }
@@ -276,13 +285,19 @@ struct Model {
             case .open:
                 announcements[index].isOfferSure =
                     isRecordable || announcements[index].isOfferSure && announcements[index].offeredAt != nil
+                if isAnother, let since = announcements[index].offeredAt, since + announcements[index].hold > now {
+                    announcements[index].offeredAt = now
+                }
                 announcements[index].offeredAt = announcements[index].offeredAt ?? now
                 announcements[index].haltedAt = nil
             case .halted where isRecordable:
                 if announcements[index].haltedAt == nil, !announcements[index].isReleased { uncover(below: index) }
                 announcements[index].haltedAt = announcements[index].haltedAt ?? now
             case .halted: break
-            case .closed: announcements[index].haltedAt = nil
+            case .closed:
+                // A rollout that goes on for some users alone: the version must be offered to enough of them anew.
+                if announcements[index].haltedAt != nil { announcements[index].offeredAt = nil }
+                announcements[index].haltedAt = nil
             }
         }
     }

@@ -63,6 +63,7 @@ package enum Promise {
             "what everybody was told of they are told of until it is taken back: by a person, by its store, by a block",
             "VERSIONS"
         ),
+        ("announced.hold", "while the wait after a release lasts, the version is announced", "VERSIONS"),
         ("inForce.moment", "nobody is forced, and nobody pushed to, before the moment of a requirement", "VERSIONS"),
         (
             "inForce.since",

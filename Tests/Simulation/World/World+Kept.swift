@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
+import RelayStore
+import UpgradeRules
 
 /// The part of an app store's last answer that the relay's store keeps, as far as it can be known from outside.
 struct KeptAnswer {
@@ -49,6 +51,7 @@ extension World {
                 let shown = kept[app].shown, let one = model.required(app), one.version <= shown.version, one.isGated,
                 !one.isReleased, !one.lostItsGate, !one.isUnclear, !one.isUnnoticed, !one.isHeld
             else { continue }
+            judgeAnnouncement(app, one, since: max(shown.since, one.askedAt, one.noticedAt ?? 0))
             let end = max(shown.since + one.hold, one.askedAt, one.noticedAt ?? 0, one.requiredFrom ?? 0)
             guard milliseconds > end + 2 * 3_600_000 else { continue }
             let waits = told.values.contains {
@@ -61,5 +64,18 @@ extension World {
                     + "\((milliseconds - shown.since) / 3_600_000) hours, and \(Self.text(version: one.version)) waits"
             )
         }
+    }
+
+    /// The wait after a release keeps back the force alone: the version is announced as soon as the store shows it.
+    private func judgeAnnouncement(_ app: Int, _ one: Announcement, since: Int64) {
+        guard milliseconds > since + 2 * 3_600_000, model.block(app, one.version) == nil,
+            let version = try? Version(Self.text(version: one.version)),
+            let row = (try? relay?.store.version(of: settings.key(app)))??.requirements.live(version),
+            row.state == .waiting
+        else { return }
+        model.broke(
+            "announced.hold",
+            "app \(app): its store has shown \(Self.text(version: one.version)) for "
+                + "\((milliseconds - since) / 3_600_000) hours, and it is not announced: \(row.reason ?? "no reason")")
     }
 }

@@ -32,7 +32,8 @@ extension World {
         let usable = Set(toldStores[app].releases.map(\.version).filter { model.block(app, $0) == nil })
         let told = toldStores[app].only(usable)
         let (isAndroid, minimum) = (settings.isAndroid(app), settings.minimumPercent(app))
-        model.told(app, isRecordable: !isDiskFailing) { version in
+        let newest = told.releases.filter { $0.percent == 100 && !$0.isHalted }.map(\.version).max()
+        model.told(app, newest: newest, isRecordable: !isDiskFailing) { version in
             let verdict = told.verdict(on: version, minimum: minimum)
             // Apple does not report a halt: the version is not offered.
             return verdict == .halted && !isAndroid ? .closed : verdict
