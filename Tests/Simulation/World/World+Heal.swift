@@ -20,7 +20,9 @@ extension World {
         for round in 0..<20 {
             // The longest that anything waits by itself: a day's hold, a retry of four hours, a pause of an hour.
             let isHeld = settings.apps.contains { settings.setup["gate", $0] == 1 && settings.setup["hold", $0] > 0 }
-            step(round == 0 && isHeld ? .seconds(30 * 3600) : rest)
+            // A look in the middle of the hold: the version is announced by then.
+            if round == 0 && isHeld { step(.seconds(4 * 3600)) }
+            step(round == 0 && isHeld ? .seconds(26 * 3600) : rest)
             var acted = undisturbed { actPatiently(round, &refusals) }
             step(.seconds(60))
             acted = undisturbed { actPatiently(round, &refusals) } || acted
