@@ -166,6 +166,9 @@ import WireFormat
             """
         let settings = try settings(text)
         #expect(settings["store.postgres.url"]?.value == .string("…"))
+        #expect(settings["egress.proxy.url"]?.value == .string("proxy.example:3128"))
+        #expect(settings["egress.proxy.user"]?.value == .string("relay"))
+        #expect(settings[#"apps["a"].android.fcm.proxy"#]?.value.string?.contains("proxy.example:1") == true)
         #expect(settings["notify[0].url"]?.value == .string("https://hooks.example.com/…"))
         #expect(settings["webhooks.secrets[0].file"]?.value == .string("/s"))
         for setting in settings.values {

@@ -80,23 +80,22 @@ package struct ConfigurationKey: Sendable, Hashable {
 
     /// The allowed values and the default; nil where its members have their own.
     package var facts: String? {
-        switch values {
-        case .text(let value): "Text." + Self.standard(value.map { "\"\($0)\"" })
+        let standard = values.usual.map { " Default: \($0.held)." } ?? ""
+        return switch values {
+        case .text: "Text." + standard
         case .requiredText: "Text, which must be given."
-        case .textOrObject(let value): "Text, or an object of the keys below." + Self.standard("\"\(value)\"")
-        case .flag(let value): "true or false." + Self.standard("\(value)")
-        case .integer(let range, let value):
+        case .textOrObject: "Text, or an object of the keys below." + standard
+        case .flag: "true or false." + standard
+        case .integer(let range, _):
             (range.upperBound == .max
                 ? "A whole number from \(range.lowerBound)."
-                : "A whole number from \(range.lowerBound) to \(range.upperBound).")
-                + Self.standard(value.map(String.init))
-        case .number(let range, let value):
-            "A number from \(Self.text(range.lowerBound)) to \(Self.text(range.upperBound))." + Self.standard(value)
-        case .duration(let range, let value):
+                : "A whole number from \(range.lowerBound) to \(range.upperBound).") + standard
+        case .number(let range, _):
+            "A number from \(Self.text(range.lowerBound)) to \(Self.text(range.upperBound))." + standard
+        case .duration(let range, _):
             "A duration from \"\(DurationText.exact(range.lowerBound))\" to \"\(DurationText.exact(range.upperBound))\"."
-                + Self.standard(value.map { "\"\($0)\"" })
-        case .choice(let words, let value):
-            "\(ConfigurationReader.alternatives(words))." + Self.standard(value)
+                + standard
+        case .choice(let words, _): "\(ConfigurationReader.alternatives(words))." + standard
         case .secret: "The place of a secret."
         case .proxy:
             "The address of a proxy, { url, user, password } with the place of the password, or the place of the address."
@@ -108,8 +107,4 @@ package struct ConfigurationKey: Sendable, Hashable {
 
     /// Without a decimal point where the number is whole.
     package static func text(_ number: Double) -> String { Int64(exactly: number).map(String.init) ?? String(number) }
-
-    private static func standard(_ value: String?) -> String {
-        value.map { " Default: \($0)." } ?? ""
-    }
 }

@@ -74,12 +74,18 @@ final class ConfigurationReader {
     ///
     /// - Parameter value: as it is written; nil: the default of `values`, if it has one, is used.
     private func settle(
-        _ key: String, _ value: JSONValue?, _ values: ConfigurationKey.Values, _ shown: ShownPart
+        at path: String, _ value: JSONValue?, _ values: ConfigurationKey.Values, _ shown: ShownPart
     ) {
-        guard let used = value.map({ shown.part(of: $0) }) ?? values.usual else { return }
+        if let value { return settle(at: path, shown.part(of: value)) }
+        guard let usual = values.usual else { return }
+        faults.settings.append(ConfigurationSetting(path: path, value: usual, isDefault: true))
+    }
+
+    /// Notes a value that a file sets, as it may be printed.
+    func settle(at path: String, _ value: JSONValue) {
         // The members of objects in a list are keys of their own.
-        if case .array(let elements) = used, elements.contains(where: { $0.object != nil }) { return }
-        faults.settings.append(ConfigurationSetting(path: path(of: key), value: used, isDefault: value == nil))
+        if case .array(let elements) = value, elements.contains(where: { $0.object != nil }) { return }
+        faults.settings.append(ConfigurationSetting(path: path, value: value, isDefault: false))
     }
 
     /// Notes a deprecated key, or form of a key, that is in use.
@@ -118,14 +124,15 @@ final class ConfigurationReader {
         _ key: String, _ values: ConfigurationKey.Values, shown: ShownPart = .allButSecrets,
         _ take: (JSONValue) throws(Problem) -> Value
     ) -> Value? {
-        note(at: path(of: key), values)
+        let path = path(of: key)
+        note(at: path, values)
         guard let value = raw(key) else {
-            settle(key, nil, values, shown)
+            settle(at: path, nil, values, shown)
             return nil
         }
         do throws(Problem) {
             let taken = try take(value)
-            settle(key, value, values, shown)
+            settle(at: path, value, values, shown)
             return taken
         } catch {
             fault(key, "\(value.held) \(error.text)")
@@ -389,33 +396,5 @@ final class ConfigurationReader {
     static func alternatives(_ words: [String]) -> String {
         guard let last = words.last, words.count > 1 else { return words.first ?? "" }
         return "\(words.dropLast().joined(separator: ", ")) or \(last)"
-    }
-}
-
-extension JSONValue {
-    /// As the owner would name it in a message: `"text"`, `11`, `an object`. A long value is cut, and an address shows neither
-    /// a password nor a query.
-    var held: String {
-        switch self {
-        case .null: "null"
-        case .bool(let value): "\(value)"
-        case .number(let text): DisplayWidth.truncated(text, to: 60)
-        case .string(let text): Self.quoted(Self.shown(text), columns: 60)
-        case .array: "a list"
-        case .object: "an object"
-        }
-    }
-
-    static func quoted(_ text: String, columns: Int) -> String {
-        "\"\(cut(text, columns: columns))\""
-    }
-
-    fileprivate static func cut(_ text: String, columns: Int) -> String {
-        DisplayWidth.truncated(DisplayWidth.sanitised(text), to: columns)
-    }
-
-    /// An address without its user and its query; any other text as it is.
-    static func shown(_ text: String) -> String {
-        text.contains("//") ? ShownAddress.withoutSecrets(text) : text
     }
 }

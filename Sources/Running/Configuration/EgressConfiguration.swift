@@ -177,6 +177,7 @@ extension ConfigurationReader {
                 fault("\(key).user", "\(error)")
                 return nil
             }
+            settle(at: path(of: "\(key).user"), .string(user))
             return secret(place, at: path(of: "\(key).password")).map { .user(user, password: $0, of: server) }
         case (_?, nil):
             fault(
@@ -195,6 +196,7 @@ extension ConfigurationReader {
                 fault(field, "has its password in it: a secret is never written here; \(Self.keptElsewhere)")
                 return nil
             }
+            settle(at: path(of: field), .string(server.description))
             return server
         } catch {
             fault(field, "\(error). Its value is not repeated here: it may hold a password")
@@ -216,7 +218,12 @@ extension ConfigurationReader {
         var entries = raw(key)?.string.map { text in
             text.split(separator: ",").map { (JSONValue.string(String($0)), path(of: key)) }
         }
-        if entries == nil { entries = list(key).map { ($0.value, $0.path) } } else { note(at: path(of: key), .list) }
+        if let text = raw(key), entries != nil {
+            note(at: path(of: key), .list)
+            settle(at: path(of: key), text)
+        } else {
+            entries = list(key).map { ($0.value, $0.path) }
+        }
         return (entries ?? []).compactMap { value, path in
             let text = value.string.map { $0.drop { $0 == " " } }.map(String.init)
             guard let text, let exception = ProxyException(text.trimmingBlanks) else {

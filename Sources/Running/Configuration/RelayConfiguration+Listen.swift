@@ -38,7 +38,10 @@ extension RelayConfiguration {
     private static let mostOrigins = 64
 
     private static func readOrigins(_ reader: ConfigurationReader) -> WebOrigins {
-        if reader.raw("corsOrigins")?.string == "*" { return .everybody }
+        if let any = reader.raw("corsOrigins"), any.string == "*" {
+            reader.settle(at: reader.path(of: "corsOrigins"), any)
+            return .everybody
+        }
         let list = reader.list("corsOrigins")
         if list.count > mostOrigins {
             reader.fault("corsOrigins", "has at most \(mostOrigins) origins; it has \(list.count)")
