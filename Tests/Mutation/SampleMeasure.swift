@@ -83,6 +83,9 @@ package struct SampleMeasure {
 
     // MARK: Measuring
 
+    /// Tests that take at most so long, in seconds, are asked before seeds, which take a minute or two.
+    private static let quick = 30
+
     private func measure(_ drawn: [Drawn], _ copy: ScratchCopy) throws {
         let seeds = seeds
         let open = drawn.filter { one in
@@ -101,11 +104,15 @@ package struct SampleMeasure {
         let lines = open.map { (mutant: $0.mutant, candidate: $0.candidate, key: key($0.candidate)) }
         try SideBySide.run(lines, jobs: arguments.jobs) { [findings] line in
             let begun = Date()
-            // Seeds take seconds, the tests of a room minutes.
-            var finding =
-                seeds > 0
-                ? try search.run(line.mutant.number, isOfFleet: false, seeds: seeds) : Finding.lives(seeds: seeds)
-            if !finding.isFound, let test = try judges.find(line.mutant) { finding = .found(seeds: 0, by: test) }
+            var finding = Finding.lives(seeds: seeds)
+            if let test = try judges.find(line.mutant, taking: 0...Self.quick) {
+                finding = .found(seeds: 0, by: test)
+            } else if seeds > 0 {
+                finding = try search.run(line.mutant.number, isOfFleet: false, seeds: seeds)
+            }
+            if !finding.isFound, let test = try judges.find(line.mutant, taking: (Self.quick + 1)...Int.max) {
+                finding = .found(seeds: 0, by: test)
+            }
             try findings.put(finding, line.key)
             let words =
                 switch finding {

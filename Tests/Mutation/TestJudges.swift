@@ -14,10 +14,12 @@ struct TestJudges: Sendable {
         self.runs = runs
     }
 
+    /// - Parameter seconds: tests are run that take so long without a mutant. Default all.
     /// - Returns: the first test that fails with the mutant on; nil where none does.
-    func find(_ mutant: Mutant) throws -> String? {
+    func find(_ mutant: Mutant, taking seconds: ClosedRange<Int> = 0...Int.max) throws -> String? {
         for filter in MutationRoom.tests(of: mutant.edits.keys.sorted()) {
-            guard let test = try runs[filter]?.run(mutant.number) else { continue }
+            guard let run = runs[filter], seconds.contains(run.duration), let test = try run.run(mutant.number)
+            else { continue }
             return "\(MutationRoom.judgesOfAll[filter] ?? filter.replacing("\\", with: "")): \(test)"
         }
         return nil

@@ -90,7 +90,7 @@ struct RegistryDevice: Hashable {
     ///
     /// - Parameters:
     ///   - device: nil: no device has the token.
-    ///   - older: set to the fields for which a file has something older than the known value.
+    ///   - older: gets the fields for which a file has something older than the known value.
     static func after(
         _ event: RegistryEvent, _ device: RegistryDevice?, at now: Int64, older: inout Set<RegistryField>
     ) -> RegistryDevice? {
@@ -158,9 +158,10 @@ struct RegistryDevice: Hashable {
         if let dead = new.dead, new.registered > dead { new.dead = nil }
         if new.dead == nil, !new.diedUnseen, let death, death >= new.registered { new.dead = death }
         new.isThere = true
-        if isThere, let device { older = new.olderFields(of: word, device) }
-        new.take(word, without: older)
-        if !older.contains(.version) { new.seen = [new.seen, seen].compactMap { $0 }.max() }
+        let left = if isThere, let device { new.olderFields(of: word, device) } else { Set<RegistryField>() }
+        older.formUnion(left)
+        new.take(word, without: left)
+        if !left.contains(.version) { new.seen = [new.seen, seen].compactMap { $0 }.max() }
         return new
     }
 
