@@ -46,7 +46,7 @@ func command(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let fuzzTargets: [Target] = {
     let fuzzed: [Target.Dependency] = [
         "RelayDaemon", "ClientCommands", "Configuration", "Terminal", "RelayAPI", "HTTPServer", "VersionSources",
-        "PushProviders", "HTTP2", "Signing", "Telemetry", "WireFormat", "RelayStore", "RelayEngine",
+        "PushProviders", "HTTP2", "Signing", "Telemetry", "WireFormat", "RelayStore", "Requirements", "RelayEngine",
         "Registry", "UpgradeRules", "PushSimulator",
     ]
     guard isFuzzing else {
@@ -78,7 +78,8 @@ let package = Package(
             "RelayDaemon", in: "Running",
             [
                 "Configuration", "Terminal", "StatusPage", "RelayAPI", "HTTPServer", "Notifications", "VersionSources",
-                "FanOut", "PushProviders", "HTTP2", "CurlTransport", "Signing", "RelayStore", "StoreDrivers",
+                "FanOut", "PushProviders", "HTTP2", "CurlTransport", "Signing", "RelayStore", "Requirements",
+                "StoreDrivers",
                 "Telemetry",
                 "Threading", "WireFormat", "RelayEngine", "UpgradeRules", "Systemd", "CLinux",
             ], touchesC: true),
@@ -91,29 +92,36 @@ let package = Package(
         room(
             "ClientCommands", in: "Running",
             [
-                "Configuration", "Terminal", "RelayAPI", "CurlTransport", "Signing", "RelayStore", "Registry",
+                "Configuration", "Terminal", "RelayAPI", "CurlTransport", "Signing", "RelayStore", "Requirements",
+                "Registry",
                 "StoreDrivers", "Telemetry", "Threading", "WireFormat", "RelayEngine", "UpgradeRules",
             ], touchesC: true),
         room(
             "StoreDrivers", in: "Store",
-            ["Configuration", "RelayStore", "RelayStoreSQLite", "RelayStorePostgres", "Telemetry", "Threading"]),
+            [
+                "Configuration", "RelayStore", "Requirements", "RelayStoreSQLite", "RelayStorePostgres", "Telemetry",
+                "Threading",
+            ]),
         room(
             "Configuration", in: "Running",
             [
                 "Terminal", "RelayAPI", "HTTPServer", "VersionSources", "CurlTransport", "Signing", "RelayStore",
+                "Requirements",
                 "Telemetry", "Threading", "WireFormat", "RelayEngine", "UpgradeRules",
             ], touchesC: true),
         room("Terminal", in: "Running", ["CTexts", "Threading", "WireFormat", "RelayEngine"], touchesC: true),
         room(
             "StatusPage", in: "Serving",
             [
-                "RelayAPI", "CPage", "HTTPServer", "RelayStore", "Registry", "Threading", "WireFormat", "RelayEngine",
+                "RelayAPI", "CPage", "HTTPServer", "RelayStore", "Requirements", "Registry", "Threading", "WireFormat",
+                "RelayEngine",
                 "UpgradeRules",
             ]),
         room(
             "RelayAPI", in: "Serving",
             [
-                "HTTPServer", "COpenAPI", "Signing", "VersionSources", "RelayStore", "Registry", "Telemetry",
+                "HTTPServer", "COpenAPI", "Signing", "VersionSources", "RelayStore", "Requirements", "Registry",
+                "Telemetry",
                 "Threading", "WireFormat", "RelayEngine", "UpgradeRules",
             ]),
         room(
@@ -124,18 +132,21 @@ let package = Package(
         room(
             "Notifications", in: "Integrations",
             [
-                "CurlTransport", "Signing", "RelayStore", "Telemetry", "Threading", "WireFormat", "RelayEngine",
+                "CurlTransport", "Signing", "RelayStore", "Requirements", "Telemetry", "Threading", "WireFormat",
+                "RelayEngine",
             ]),
         room(
             "VersionSources", in: "Integrations",
             [
-                "CurlTransport", "Signing", "RelayStore", "Telemetry", "Threading", "WireFormat", "RelayEngine",
+                "CurlTransport", "Signing", "RelayStore", "Requirements", "Telemetry", "Threading", "WireFormat",
+                "RelayEngine",
                 "UpgradeRules", "CLinux",
             ], touchesC: true),
         room(
             "FanOut", in: "Push",
             [
-                "PushProviders", "HTTP2", "RelayStore", "Telemetry", "Threading", "WireFormat", "RelayEngine",
+                "PushProviders", "HTTP2", "RelayStore", "Requirements", "Telemetry", "Threading", "WireFormat",
+                "RelayEngine",
                 "UpgradeRules",
             ], touchesC: true),
         room(
@@ -152,22 +163,25 @@ let package = Package(
         room(
             "RelayStoreSQLite", in: "Store",
             [
-                "CSQLite", "CTexts", "StoreSQL", "RelayStore", "Registry", "Telemetry", "Threading", "WireFormat",
+                "CSQLite", "CTexts", "StoreSQL", "RelayStore", "Requirements", "Registry", "Telemetry", "Threading",
+                "WireFormat",
                 "RelayEngine",
                 "UpgradeRules",
             ], touchesC: true),
         room(
             "RelayStorePostgres", in: "Store",
             [
-                "CPostgres", "CTexts", "StoreSQL", "RelayStore", "Registry", "Signing", "Telemetry", "Threading",
+                "CPostgres", "CTexts", "StoreSQL", "RelayStore", "Requirements", "Registry", "Signing", "Telemetry",
+                "Threading",
                 "RelayEngine",
                 "UpgradeRules",
             ],
             touchesC: true),
         room(
             "StoreSQL", in: "Store",
-            ["RelayStore", "Registry", "Telemetry", "WireFormat", "RelayEngine", "UpgradeRules"]),
-        room("RelayStore", in: "Store", ["WireFormat", "Registry", "RelayEngine", "UpgradeRules"]),
+            ["RelayStore", "Requirements", "Registry", "Telemetry", "WireFormat", "RelayEngine", "UpgradeRules"]),
+        room("RelayStore", in: "Store", ["Requirements", "WireFormat", "Registry", "RelayEngine", "UpgradeRules"]),
+        room("Requirements", in: "Rules", ["WireFormat", "RelayEngine", "UpgradeRules"]),
         room("Registry", in: "Rules", ["WireFormat", "RelayEngine"]),
         room("Telemetry", in: "Base", ["CTexts", "RelayEngine"], touchesC: true),
         room("Threading", in: "Base", ["RelayEngine", "CLinux"], touchesC: true),
@@ -200,7 +214,8 @@ let package = Package(
         // Tests with their helpers, and the tools that write documents.
         .target(name: "OwnThread", path: "Tests/OwnThread", swiftSettings: strict),
         .target(
-            name: "StoreConformance", dependencies: ["RelayStore", "WireFormat", "RelayEngine", "UpgradeRules"],
+            name: "StoreConformance",
+            dependencies: ["RelayStore", "Requirements", "WireFormat", "RelayEngine", "UpgradeRules"],
             path: "Tests/StoreConformance", swiftSettings: strict),
         .target(
             name: "HookReceiver", dependencies: ["TestPeers", "Signing", "Threading", "RelayEngine"],
@@ -214,7 +229,7 @@ let package = Package(
             swiftSettings: strictWithC),
         .executableTarget(
             name: "openapi",
-            dependencies: ["RelayAPI", "RelayStore", "WireFormat", "RelayEngine", "UpgradeRules"],
+            dependencies: ["RelayAPI", "RelayStore", "Requirements", "WireFormat", "RelayEngine", "UpgradeRules"],
             path: "etc/openapi",
             exclude: ["text"], swiftSettings: strict),
         .executableTarget(
@@ -234,7 +249,8 @@ let package = Package(
             name: "Simulation",
             dependencies: [
                 "RelayDaemon", "Configuration", "RelayAPI", "HTTPServer", "Notifications", "VersionSources", "FanOut",
-                "PushProviders", "HTTP2", "Signing", "RelayStore", "TestStores", "Telemetry", "Threading",
+                "PushProviders", "HTTP2", "Signing", "RelayStore", "Requirements", "TestStores", "Telemetry",
+                "Threading",
                 "WireFormat", "RelayEngine", "UpgradeRules", "FaultInjection", "PrivatePostgres", "RelayStorePostgres",
                 "CSQLite", "ClientCommands", "Registry",
             ],
@@ -249,7 +265,8 @@ let package = Package(
         tests(
             "SimulationTests",
             [
-                "Simulation", "StorePeers", "PrivatePostgres", "TestStores", "RelayStore", "RelayEngine",
+                "Simulation", "StorePeers", "PrivatePostgres", "TestStores", "RelayStore", "Requirements",
+                "RelayEngine",
                 "UpgradeRules", "Threading",
                 "FaultInjection",
             ]),
@@ -257,22 +274,26 @@ let package = Package(
         tests("RelayEngineTests", ["Threading", "WireFormat", "RelayEngine", "UpgradeRules", "FaultInjection"]),
         tests("RegistryTests", ["Registry", "WireFormat", "RelayEngine"]),
         tests(
+            "RequirementsTests", ["Requirements", "WireFormat", "RelayEngine", "UpgradeRules", "FaultInjection"]),
+        tests(
             "RelayStoreTests",
             [
-                "RelayStore", "Registry", "WireFormat", "RelayEngine", "UpgradeRules", "FaultInjection",
+                "RelayStore", "Requirements", "Registry", "WireFormat", "RelayEngine", "UpgradeRules", "FaultInjection",
                 "StoreConformance",
             ]),
         tests(
             "RelayStoreSQLiteTests",
             [
-                "Telemetry", "Threading", "WireFormat", "RelayStoreSQLite", "StoreSQL", "RelayStore", "RelayEngine",
+                "Telemetry", "Threading", "WireFormat", "RelayStoreSQLite", "StoreSQL", "RelayStore", "Requirements",
+                "RelayEngine",
                 "UpgradeRules",
                 "StoreConformance", "TestStores", "FaultInjection", "TestPeers",
             ], exclude: ["Stores"]),
         tests(
             "RelayStorePostgresTests",
             [
-                "RelayStorePostgres", "StoreSQL", "RelayStore", "RelayStoreSQLite", "Telemetry", "Threading",
+                "RelayStorePostgres", "StoreSQL", "RelayStore", "Requirements", "RelayStoreSQLite", "Telemetry",
+                "Threading",
                 "RelayEngine", "UpgradeRules", "FaultInjection", "StoreConformance", "TestStores", "TestPeers",
                 "StorePeers", "PrivatePostgres",
             ]),
@@ -287,7 +308,7 @@ let package = Package(
             path: "Tests/TestPeers", swiftSettings: strict),
         .target(
             name: "TestStores",
-            dependencies: ["RelayStore", "RelayStoreSQLite", "RelayStorePostgres", "RelayEngine"],
+            dependencies: ["RelayStore", "Requirements", "RelayStoreSQLite", "RelayStorePostgres", "RelayEngine"],
             path: "Tests/TestStores", swiftSettings: strict),
         .target(
             name: "StorePeers", dependencies: ["PrivatePostgres", "TestPeers", "Threading", "Signing", "WireFormat"],
@@ -308,7 +329,8 @@ let package = Package(
             "FanOutTests",
             [
                 "Telemetry", "Threading", "WireFormat", "FanOut", "PushProviders", "HTTP2", "CurlTransport",
-                "RelayStore", "TestStores", "RelayStoreSQLite", "StoreSQL", "RelayEngine", "UpgradeRules",
+                "RelayStore", "Requirements", "TestStores", "RelayStoreSQLite", "StoreSQL", "RelayEngine",
+                "UpgradeRules",
                 "PushSimulator",
                 "Signing", "SeedApps",
                 "TestPeers", "FaultInjection", "StoreConformance",
@@ -317,25 +339,31 @@ let package = Package(
             "VersionSourcesTests",
             [
                 "Telemetry", "Threading", "WireFormat", "VersionSources", "CurlTransport", "Signing", "RelayStore",
+                "Requirements",
                 "TestStores", "RelayEngine", "UpgradeRules", "TestPeers", "StorePeers", "StoreConformance",
             ]),
         tests(
             "NotificationsTests",
             [
                 "Telemetry", "Notifications", "RelayAPI", "VersionSources", "CurlTransport", "Signing", "RelayStore",
+                "Requirements",
                 "TestStores", "RelayEngine", "UpgradeRules", "HookReceiver", "TestPeers", "FaultInjection",
                 "StoreConformance",
             ]),
         tests(
             "RelayAPITests",
             [
-                "RelayAPI", "HTTPServer", "VersionSources", "Signing", "RelayStore", "Registry", "TestStores",
+                "RelayAPI", "HTTPServer", "VersionSources", "Signing", "RelayStore", "Requirements", "Registry",
+                "TestStores",
                 "Telemetry", "Threading", "WireFormat", "RelayEngine", "UpgradeRules", "CurlTransport", "SeedApps",
                 "TestPeers", "StoreConformance", "StatusPage", "openapi",
             ], exclude: ["COSTS.md"]),
         tests(
             "StatusPageTests",
-            ["StatusPage", "HTTPServer", "RelayAPI", "RelayStore", "Registry", "RelayEngine", "UpgradeRules"]),
+            [
+                "StatusPage", "HTTPServer", "RelayAPI", "RelayStore", "Requirements", "Registry", "RelayEngine",
+                "UpgradeRules",
+            ]),
         tests("HTTPServerTests", ["HTTPServer", "Telemetry", "RelayEngine"]),
         tests(
             "PushSimulatorTests",
@@ -347,14 +375,16 @@ let package = Package(
         tests(
             "ConfigurationTests",
             [
-                "Configuration", "RelayAPI", "VersionSources", "CurlTransport", "Signing", "RelayStore", "WireFormat",
+                "Configuration", "RelayAPI", "VersionSources", "CurlTransport", "Signing", "RelayStore", "Requirements",
+                "WireFormat",
                 "RelayEngine", "UpgradeRules", "TestPeers",
             ]),
         tests(
             "ClientCommandsTests",
             [
                 "ClientCommands", "RelayDaemon", "Demo", "Configuration", "Terminal", "RelayAPI", "HTTPServer",
-                "Notifications", "VersionSources", "FanOut", "Signing", "RelayStore", "TestStores", "Telemetry",
+                "Notifications", "VersionSources", "FanOut", "Signing", "RelayStore", "Requirements", "TestStores",
+                "Telemetry",
                 "WireFormat", "RelayEngine", "UpgradeRules", "CommandTranscript", "TestPeers", "StoreConformance",
                 "PushSimulator", "StatusPage", "CurlTransport", "Registry", "Threading",
             ], exclude: ["Transcripts"]),
@@ -369,7 +399,8 @@ let package = Package(
             "RelayDaemonTests",
             [
                 "RelayDaemon", "Configuration", "RelayAPI", "FanOut", "PushProviders", "HTTP2", "CurlTransport",
-                "Signing", "RelayStore", "TestStores", "Telemetry", "RelayEngine", "UpgradeRules", "TestPeers",
+                "Signing", "RelayStore", "Requirements", "TestStores", "Telemetry", "RelayEngine", "UpgradeRules",
+                "TestPeers",
                 "StoreConformance", "Notifications", "VersionSources", "WireFormat",
             ]),
         tests(

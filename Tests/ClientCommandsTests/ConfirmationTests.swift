@@ -2,6 +2,7 @@
 import CommandTranscript
 import Foundation
 import RelayStore
+import Requirements
 import Testing
 
 @testable import ClientCommands

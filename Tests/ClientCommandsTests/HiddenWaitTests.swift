@@ -4,6 +4,7 @@ import OwnThread
 import RelayAPI
 import RelayEngine
 import RelayStore
+import Requirements
 import Testing
 import UpgradeRules
 

@@ -5,6 +5,7 @@ import PushSimulator
 import RelayDaemon
 import RelayEngine
 import RelayStore
+import Requirements
 import Signing
 import Terminal
 import TestPeers

@@ -6,6 +6,7 @@ import Foundation
 import Notifications
 import RelayEngine
 import RelayStore
+import Requirements
 import Signing
 import StatusPage
 import Synchronization

@@ -3,6 +3,7 @@ import CommandTranscript
 import Foundation
 import RelayEngine
 import RelayStore
+import Requirements
 import Testing
 import WireFormat
 

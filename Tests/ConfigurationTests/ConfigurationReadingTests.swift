@@ -3,6 +3,7 @@ import CurlTransport
 import RelayAPI
 import RelayEngine
 import RelayStore
+import Requirements
 import Testing
 import UpgradeRules
 import VersionSources

@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import RelayEngine
 import RelayStore
+// SPDX-License-Identifier: Apache-2.0
+import Requirements
 import Signing
 import TestPeers
 import Testing

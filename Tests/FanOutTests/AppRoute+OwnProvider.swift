@@ -4,6 +4,7 @@ import HTTP2
 import PushProviders
 import RelayEngine
 import RelayStore
+import Requirements
 import UpgradeRules
 
 /// A route by the platform's own provider alone, as most tests have one.

@@ -7,6 +7,7 @@ import PushProviders
 import PushSimulator
 import RelayEngine
 import RelayStore
+import Requirements
 import Signing
 import TestPeers
 import Testing

@@ -4,6 +4,7 @@ import Foundation
 import PushProviders
 import RelayEngine
 import RelayStore
+import Requirements
 import StoreConformance
 import Synchronization
 import Telemetry

@@ -3,6 +3,7 @@ import Foundation
 import PushProviders
 import RelayEngine
 import RelayStore
+import Requirements
 import StoreConformance
 import Synchronization
 import Telemetry

@@ -8,6 +8,7 @@ import PushProviders
 import PushSimulator
 import RelayEngine
 import RelayStore
+import Requirements
 import Signing
 import StoreConformance
 import Synchronization

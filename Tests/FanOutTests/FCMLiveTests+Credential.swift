@@ -3,6 +3,7 @@ import OwnThread
 import PushProviders
 import RelayEngine
 import RelayStore
+import Requirements
 import Signing
 import TestPeers
 import Testing

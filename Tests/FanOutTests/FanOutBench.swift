@@ -6,6 +6,7 @@ import HTTP2
 import PushProviders
 import RelayEngine
 import RelayStore
+import Requirements
 import Signing
 import StoreConformance
 import Synchronization

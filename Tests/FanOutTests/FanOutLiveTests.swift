@@ -6,6 +6,7 @@ import OwnThread
 import PushProviders
 import RelayEngine
 import RelayStore
+import Requirements
 import SeedApps
 import Signing
 import StoreConformance

@@ -4,6 +4,7 @@ import HTTP2
 import OwnThread
 import RelayEngine
 import RelayStore
+import Requirements
 import StoreConformance
 import Testing
 

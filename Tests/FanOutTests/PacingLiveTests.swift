@@ -4,6 +4,7 @@ import OwnThread
 import PushSimulator
 import RelayEngine
 import RelayStore
+import Requirements
 import Testing
 import UpgradeRules
 

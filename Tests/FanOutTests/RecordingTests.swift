@@ -3,6 +3,7 @@ import OwnThread
 import PushSimulator
 import RelayEngine
 import RelayStore
+import Requirements
 import StoreConformance
 import Synchronization
 import TestStores

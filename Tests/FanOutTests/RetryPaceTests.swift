@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 import CurlTransport
 import FanOut
 import Foundation
@@ -6,6 +5,8 @@ import HTTP2
 import OwnThread
 import RelayEngine
 import RelayStore
+// SPDX-License-Identifier: Apache-2.0
+import Requirements
 import Synchronization
 import TestPeers
 import Testing

@@ -7,6 +7,7 @@ import HTTP2
 import PushSimulator
 import RelayEngine
 import RelayStore
+import Requirements
 import Signing
 import TestStores
 

@@ -50,11 +50,12 @@ package struct MutationRoom: Sendable {
             tests: ["UpgradeRulesTests"]),
         MutationRoom("RelayEngine", in: "Rules", tests: ["RelayEngineTests"]),
         MutationRoom("Registry", in: "Rules", tests: ["RegistryTests"]),
+        MutationRoom("Requirements", in: "Rules", tests: ["RequirementsTests", "RelayStoreTests"]),
         MutationRoom(
             "RelayStore", in: "Store",
             [
-                "AudienceFilter", "AudiencePlan", "Audit", "CampaignRounds", "Device", "InForce", "Known", "Ledger",
-                "Past", "Registration", "Requirements", "TokenDoubt", "Waves",
+                "AudienceFilter", "AudiencePlan", "Audit", "Device", "Ledger", "Past", "Registration", "TokenDoubt",
+                "Waves",
             ],
             tests: ["RelayStoreTests"]),
         MutationRoom("FanOut", in: "Push", tests: ["FanOutTests"]),

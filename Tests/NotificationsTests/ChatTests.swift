@@ -6,6 +6,7 @@ import OwnThread
 import RelayAPI
 import RelayEngine
 import RelayStore
+import Requirements
 import TestStores
 import Testing
 import UpgradeRules

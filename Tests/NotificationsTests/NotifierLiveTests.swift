@@ -8,6 +8,7 @@ import OwnThread
 import RelayAPI
 import RelayEngine
 import RelayStore
+import Requirements
 import Signing
 import StoreConformance
 import Synchronization

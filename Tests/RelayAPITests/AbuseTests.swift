@@ -5,6 +5,7 @@ import HTTPServer
 import OwnThread
 import RelayEngine
 import RelayStore
+import Requirements
 import StoreConformance
 import Synchronization
 import TestStores

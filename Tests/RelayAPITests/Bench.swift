@@ -5,6 +5,7 @@ import HTTPServer
 import RelayAPI
 import RelayEngine
 import RelayStore
+import Requirements
 import Signing
 import StatusPage
 import StoreConformance

@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0
 import OwnThread
 import RelayEngine
 import RelayStore
+// SPDX-License-Identifier: Apache-2.0
+import Requirements
 import Testing
 import UpgradeRules
 import WireFormat
@@ -22,6 +23,8 @@ import WireFormat
     func channels() throws {
         let bench = try Bench()
         _ = try bench.ask("PUT", Self.version, #"{"required":"2.0","latest":"2.2"}"#)
+        // From then on there are warnings about the document.
+        _ = try bench.askNetwork("GET", LaunchGateLiveTests.document)
         bench.clock.advance(by: .seconds(1))
         let answer = try bench.ask("PUT", Self.version, #"{"blocked":["2.1.5"],"message":"Leave it."}"#)
         #expect(answer.status == 202)

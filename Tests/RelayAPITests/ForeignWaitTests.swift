@@ -5,6 +5,7 @@ import OwnThread
 import RelayAPI
 import RelayEngine
 import RelayStore
+import Requirements
 import Synchronization
 import Testing
 import VersionSources

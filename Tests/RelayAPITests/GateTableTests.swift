@@ -3,6 +3,7 @@ import Glibc
 import HTTPServer
 import RelayEngine
 import RelayStore
+import Requirements
 import Synchronization
 import Telemetry
 import Testing

@@ -2,6 +2,7 @@
 import OwnThread
 import RelayEngine
 import RelayStore
+import Requirements
 import StatusPage
 import TestStores
 import Testing

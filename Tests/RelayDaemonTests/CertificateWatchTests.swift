@@ -7,6 +7,7 @@ import PushProviders
 import RelayAPI
 import RelayEngine
 import RelayStore
+import Requirements
 import Signing
 import Telemetry
 import TestPeers

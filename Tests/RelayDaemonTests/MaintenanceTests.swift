@@ -3,6 +3,7 @@ import OwnThread
 import RelayAPI
 import RelayEngine
 import RelayStore
+import Requirements
 import StoreConformance
 import Telemetry
 import TestPeers

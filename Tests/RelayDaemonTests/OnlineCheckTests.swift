@@ -3,6 +3,7 @@ import Dispatch
 import OwnThread
 import RelayEngine
 import RelayStore
+import Requirements
 import Testing
 import UpgradeRules
 

@@ -51,4 +51,17 @@ import Testing
         }
         #expect((990...1_011).contains(sent), "\(sent) in ten seconds")
     }
+
+    /// Asked in vain, it keeps its place until it has sent.
+    @Test func aServiceThatSentNothingKeepsItsPlace() {
+        var pacer = SharedPacer(Pace(ratePerSecond: 100), at: start)
+        pacer.consume(1, by: "one")
+        for service in ["one", "two"] { #expect(pacer.allowance(for: service, at: start).pushes == 0) }
+        pacer.consume(0, by: "one")
+        let later = start + .milliseconds(10)
+        #expect(pacer.allowance(for: "two", at: later).pushes == 0, "\"one\" asked first")
+        #expect(pacer.allowance(for: "one", at: later).pushes == 1)
+        pacer.consume(0, by: "one")
+        #expect(pacer.allowance(for: "two", at: later).pushes == 0, "the turn is still its own")
+    }
 }

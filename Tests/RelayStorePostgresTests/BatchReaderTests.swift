@@ -3,6 +3,7 @@ import OwnThread
 import PrivatePostgres
 import RelayEngine
 import RelayStore
+import Requirements
 import StorePeers
 import Testing
 import UpgradeRules

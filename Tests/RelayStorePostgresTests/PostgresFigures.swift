@@ -4,6 +4,7 @@ import OwnThread
 import PrivatePostgres
 import RelayEngine
 import RelayStore
+import Requirements
 import StorePeers
 import StoreSQL
 import TestPeers

@@ -4,6 +4,7 @@ import OwnThread
 import PrivatePostgres
 import RelayEngine
 import RelayStore
+import Requirements
 import StoreConformance
 import StorePeers
 import StoreSQL

@@ -3,6 +3,7 @@ import OwnThread
 import PrivatePostgres
 import RelayEngine
 import RelayStore
+import Requirements
 import StoreConformance
 import StorePeers
 import StoreSQL

@@ -5,6 +5,7 @@ import PrivatePostgres
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
+import Requirements
 import StoreConformance
 import StorePeers
 import StoreSQL

@@ -2,6 +2,7 @@
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
+import Requirements
 import StoreConformance
 import StoreSQL
 import Testing

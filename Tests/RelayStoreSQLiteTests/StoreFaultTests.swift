@@ -4,6 +4,7 @@ import Foundation
 import OwnThread
 import RelayEngine
 import RelayStore
+import Requirements
 import StoreConformance
 import StoreSQL
 import Testing

@@ -2,6 +2,7 @@
 import Foundation
 import RelayEngine
 import RelayStore
+import Requirements
 import StoreConformance
 import StoreSQL
 import TestStores

@@ -3,6 +3,7 @@ import Foundation
 import OwnThread
 import RelayEngine
 import RelayStore
+import Requirements
 import StoreConformance
 import StoreSQL
 import Synchronization

@@ -5,6 +5,7 @@ import OwnThread
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
+import Requirements
 import StoreConformance
 import StoreSQL
 import Testing

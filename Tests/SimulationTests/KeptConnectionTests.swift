@@ -2,6 +2,7 @@
 import FaultInjection
 import RelayEngine
 import RelayStore
+import Requirements
 import TestStores
 import Testing
 import Threading

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayAPI
 import RelayStore
+import Requirements
 import Testing
 
 @testable import StatusPage

@@ -4,6 +4,7 @@ import HTTPServer
 import Registry
 import RelayEngine
 import RelayStore
+import Requirements
 import Testing
 
 @testable import StatusPage

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 package import RelayStore
+package import Requirements
 import UpgradeRules
 
 /// A bump that breaks one rule, and the same fault in another program's row.

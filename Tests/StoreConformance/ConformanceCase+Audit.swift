@@ -1,7 +1,9 @@
-// SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import Requirements
 import UpgradeRules
+// SPDX-License-Identifier: Apache-2.0
+import WireFormat
 
 /// The audit trail: each act with its actor.
 extension ConformanceCase {
@@ -140,7 +142,7 @@ extension ConformanceCase {
         ConformanceCase("alerts and API tokens have their rows in the audit trail") { subject in
             let store = subject.store
             try store.setAlert(subject.alert("Back at 6 pm.", blocking: false, endsAt: nil))
-            try store.setAlert(subject.alert("Back at 7 pm.", blocking: false, endsAt: nil))
+            try store.setAlert(subject.alert("Back at 7 pm.", blocking: true, endsAt: subject.now + .seconds(60)))
             try check(try store.clearAlert(of: subject.app, at: subject.now), "cleared")
             let token = AccessToken(
                 name: "ci", scopes: [.versions, .status], apps: ["a"], createdAt: subject.now, revokedAt: nil)
@@ -151,8 +153,9 @@ extension ConformanceCase {
                 trail.map(\.action), ["token.revoke", "token.create", "alert.clear", "alert.set", "alert.set"])
             try same(trail[1].object, "ci")
             try same(trail[1].after, #"{"scopes":["status","versions"],"apps":["a"]}"#)
-            try same(trail[3].before, #"{"message":"Back at 6 pm."}"#)
-            try same(trail[3].after, #"{"message":"Back at 7 pm."}"#)
+            let end = (subject.now + .seconds(60)).internetTime
+            try same(trail[3].before, #"{"message":"Back at 6 pm.","blocking":false}"#)
+            try same(trail[3].after, "{\"message\":\"Back at 7 pm.\",\"blocking\":true,\"endsAt\":\"\(end)\"}")
             try same(trail[2].after, nil)
         },
         ConformanceCase("who is erased is in the audit trail masked") { subject in

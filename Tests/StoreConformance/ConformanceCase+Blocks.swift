@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import Requirements
 import UpgradeRules
 
 /// Single versions that must be left, as a store keeps them and counts the devices that obey.

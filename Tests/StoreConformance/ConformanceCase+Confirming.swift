@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import Requirements
 import UpgradeRules
 
 /// An act carries the facts that a person confirmed, and the transaction that decides compares them with the store (DESIGN,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import Requirements
 import UpgradeRules
 
 /// Versions in force, beside those that are required (DESIGN, rule 8).

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import Requirements
 import UpgradeRules
 
 /// Several relays that share a store: each has its own campaigns, and a relay that was given up writes nothing more.

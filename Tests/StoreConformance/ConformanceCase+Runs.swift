@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import Requirements
 
 /// One relay records a campaign's outcomes, and each commit is recorded once.
 extension ConformanceCase {

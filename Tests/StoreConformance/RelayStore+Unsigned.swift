@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
+package import Requirements
 
 /// The store's own methods, for tests in which the actor does not matter.
 extension RelayStore {

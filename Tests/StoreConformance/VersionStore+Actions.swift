@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
+package import Requirements
 
 /// Actions of tests on a store without a relay around it.
 extension VersionStore {

@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import OwnThread
 import RelayStore
+// SPDX-License-Identifier: Apache-2.0
+import Requirements
 import Testing
 import UpgradeRules
 import VersionSources

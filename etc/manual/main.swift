@@ -2,7 +2,7 @@
 import Foundation
 
 // Writes every manual page into the folder that it is given: `make build` calls it.
-guard let folder = CommandLine.arguments.dropFirst().first else {
+guard let folder = CommandLine.arguments.dropFirst().first, !folder.hasPrefix("-") else {
     print("usage: manual FOLDER")
     exit(2)
 }

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
 import RelayAPI
 import RelayStore
+// SPDX-License-Identifier: Apache-2.0
+import Requirements
 import WireFormat
 
 /// Bodies that have no name among the document's schemas.

@@ -2,6 +2,7 @@
 import Glibc
 package import RelayEngine
 package import RelayStore
+package import Requirements
 import Synchronization
 package import Telemetry
 package import Threading

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CurlTransport
 package import RelayEngine
-package import RelayStore
+import RelayStore
+package import Requirements
 import WireFormat
 
 /// A source that the versions of one app are looked up in.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import PushProviders
 package import RelayEngine
-package import RelayStore
+import RelayStore
+package import Requirements
 package import UpgradeRules
 
 /// One app's way to its users, made from the configuration and ready to use.

@@ -3,6 +3,7 @@ import HTTP2
 import PushProviders
 import RelayEngine
 import RelayStore
+import Requirements
 
 /// A batch of devices of one campaign for one push service: read, filtered, sent, answered, and turned into ledger rows.
 ///

@@ -2,6 +2,7 @@
 import PushProviders
 import RelayEngine
 import RelayStore
+import Requirements
 import UpgradeRules
 
 /// A campaign while it is being sent: its lifecycle, its services, and the status figures that the ledger does not have.

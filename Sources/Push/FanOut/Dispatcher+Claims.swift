@@ -2,6 +2,7 @@
 import PushProviders
 import RelayEngine
 import RelayStore
+import Requirements
 import Telemetry
 
 /// The running campaigns that this relay sends: each has one owner at a time (`RunLease`).

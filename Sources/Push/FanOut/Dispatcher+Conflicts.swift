@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+// SPDX-License-Identifier: Apache-2.0
+import Requirements
 import Telemetry
 
 /// Outcomes that contradict the store, such as those of devices that were deleted by hand while their pushes were on their way.

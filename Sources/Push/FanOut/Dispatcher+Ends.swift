@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
-package import RelayStore
+import RelayStore
+import Requirements
 package import Telemetry
 import UpgradeRules
 

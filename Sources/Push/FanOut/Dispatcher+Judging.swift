@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0
 import PushProviders
 import RelayEngine
 import RelayStore
+// SPDX-License-Identifier: Apache-2.0
+import Requirements
 import Telemetry
 import WireFormat
 

@@ -3,6 +3,7 @@ import HTTP2
 import PushProviders
 import RelayEngine
 import RelayStore
+import Requirements
 import Telemetry
 import WireFormat
 

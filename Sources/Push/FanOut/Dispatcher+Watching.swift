@@ -2,6 +2,7 @@
 import PushProviders
 import RelayEngine
 import RelayStore
+import Requirements
 import Telemetry
 import UpgradeRules
 

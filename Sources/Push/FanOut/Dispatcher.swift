@@ -2,6 +2,7 @@
 import HTTP2
 package import RelayEngine
 package import RelayStore
+package import Requirements
 package import Telemetry
 import WireFormat
 

@@ -3,6 +3,7 @@ import Dispatch
 package import HTTP2
 package import RelayEngine
 package import RelayStore
+package import Requirements
 import Synchronization
 package import Telemetry
 import Threading

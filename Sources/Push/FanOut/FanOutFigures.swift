@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import PushProviders
 package import RelayEngine
-package import RelayStore
+import RelayStore
+package import Requirements
 
 /// The fan-out's work since the process began, for metrics. Published once a turn.
 package struct FanOutFigures: Sendable {

@@ -3,6 +3,7 @@ import HTTP2
 import PushProviders
 import RelayEngine
 import RelayStore
+import Requirements
 import UpgradeRules
 
 /// A push service's recent answers about tokens, shared by all campaigns of an app.

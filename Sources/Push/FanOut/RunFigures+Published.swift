@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
-package import RelayStore
+import RelayStore
+package import Requirements
 import WireFormat
 
 /// The figures that a relay publishes of its campaigns: with each heartbeat, so that every relay answers the same.

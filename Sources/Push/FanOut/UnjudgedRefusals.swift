@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import Requirements
 
 /// Pushes that were recorded as refused before the campaign's breaker had seen enough to judge: if it trips, the credential was
 /// at fault and they are tried again. They are from the campaign's first answers, or from the last batches with a fault.

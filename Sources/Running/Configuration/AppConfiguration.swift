@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayAPI
 package import RelayEngine
-package import RelayStore
+import RelayStore
+package import Requirements
 package import UpgradeRules
 package import VersionSources
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
-package import RelayStore
+import RelayStore
+package import Requirements
 package import Signing
 import UpgradeRules
 import WireFormat

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 import RelayStore
+import Requirements
 import Terminal
 package import UpgradeRules
 import WireFormat

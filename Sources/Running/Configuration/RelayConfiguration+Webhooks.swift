@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
 import RelayStore
+// SPDX-License-Identifier: Apache-2.0
+import Requirements
 import VersionSources
 import WireFormat
 

@@ -3,6 +3,7 @@ import Glibc
 package import HTTPServer
 package import RelayAPI
 package import RelayStore
+package import Requirements
 package import Signing
 package import Telemetry
 package import WireFormat

@@ -6,6 +6,7 @@ package import Notifications
 package import RelayAPI
 package import RelayEngine
 package import RelayStore
+package import Requirements
 import Signing
 import Synchronization
 package import Telemetry

@@ -5,6 +5,7 @@ import PushProviders
 import RelayAPI
 import RelayEngine
 import RelayStore
+import Requirements
 import Signing
 import Synchronization
 import Telemetry

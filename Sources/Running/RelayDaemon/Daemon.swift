@@ -7,6 +7,7 @@ import Notifications
 import RelayAPI
 import RelayEngine
 import RelayStore
+import Requirements
 import Signing
 import StatusPage
 import StoreDrivers

@@ -5,6 +5,7 @@ import Notifications
 import PushProviders
 import RelayEngine
 import RelayStore
+import Requirements
 import Telemetry
 import Terminal
 import UpgradeRules

@@ -5,6 +5,7 @@ import Notifications
 import RelayAPI
 import RelayEngine
 import RelayStore
+import Requirements
 import Telemetry
 import VersionSources
 

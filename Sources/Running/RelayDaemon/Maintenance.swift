@@ -2,6 +2,7 @@
 import RelayAPI
 package import RelayEngine
 package import RelayStore
+import Requirements
 import Synchronization
 package import Telemetry
 import Threading

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 import Configuration
 import CurlTransport
 import FanOut
@@ -6,6 +5,8 @@ import HTTP2
 import PushProviders
 import RelayEngine
 import RelayStore
+// SPDX-License-Identifier: Apache-2.0
+import Requirements
 import Signing
 import Telemetry
 import Terminal

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayAPI
 import RelayStore
+import Requirements
 
 /// Decides which troubles receivers are notified of: those found in two looks in a row, a minute apart, so that no person is
 /// called for a trouble that ends by itself. A store that went back in time is left to `RollbackWatch`, which reports it at once. Pure.

@@ -2,6 +2,7 @@
 package import HTTPServer
 package import RelayEngine
 package import RelayStore
+package import Requirements
 import Signing
 import Synchronization
 import Telemetry

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
 package import RelayStore
+// SPDX-License-Identifier: Apache-2.0
+import Requirements
 package import Telemetry
 
 extension AuditStore {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import HTTPServer
-package import RelayStore
+import RelayStore
+package import Requirements
 import Telemetry
 import UpgradeRules
 package import WireFormat

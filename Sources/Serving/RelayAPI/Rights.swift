@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 package import RelayStore
+package import Requirements
 import Signing
 import Threading
 import WireFormat

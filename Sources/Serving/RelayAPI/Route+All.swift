@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 import RelayStore
+import Requirements
 
 extension Route {
     /// All routes of the API. Each has its operation in `etc/openapi`.

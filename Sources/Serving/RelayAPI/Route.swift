@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import HTTPServer
-package import RelayStore
+import RelayStore
+package import Requirements
 package import UpgradeRules
 
 /// One method of one path, the right that it requires and its answer. All routes of the API are in `Route.all`.

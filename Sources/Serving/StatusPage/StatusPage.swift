@@ -2,6 +2,7 @@
 import HTTPServer
 package import RelayAPI
 import RelayStore
+import Requirements
 import UpgradeRules
 
 /// The routes of the status page: every page and every form of it.

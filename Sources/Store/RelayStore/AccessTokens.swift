@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
+// SPDX-License-Identifier: Apache-2.0
+package import Requirements
 
 /// A right that an API token can carry (CONTRACT, "right"). The raw values are on the wire.
 package enum Scope: String, Sendable, Hashable, CaseIterable {

@@ -1,31 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
+// SPDX-License-Identifier: Apache-2.0
+package import Requirements
 package import UpgradeRules
-
-/// How devices that obeyed a campaign had been reached, as far as that is known. Updated whenever a device reaches the
-/// requirement, so that reading it counts no devices.
-package struct CampaignReach: Hashable, Sendable {
-    /// Registered devices that were notified at login (`/v1/check` with their token) that they must upgrade. Each
-    /// counts once, whether or not it is in the campaign's audience.
-    package var toldAtLogin: Int64 = 0
-    /// The part of `upgraded` for which the push service had accepted a push, without a notice at login.
-    package var push: Int64 = 0
-    /// The part of `upgraded` that was notified at login, with no push accepted.
-    package var login: Int64 = 0
-    /// The part of `upgraded` with both.
-    package var both: Int64 = 0
-    /// The part of `login` that upgraded before the campaign reached the device; the campaign then filters it as
-    /// already current.
-    package var early: Int64 = 0
-
-    package init(toldAtLogin: Int64 = 0, push: Int64 = 0, login: Int64 = 0, both: Int64 = 0, early: Int64 = 0) {
-        self.toldAtLogin = toldAtLogin
-        self.push = push
-        self.login = login
-        self.both = both
-        self.early = early
-    }
-}
 
 /// A campaign with the curve of its `upgraded`.
 package struct CampaignAdoption: Hashable, Sendable {
@@ -36,25 +12,6 @@ package struct CampaignAdoption: Hashable, Sendable {
     package init(record: CampaignRecord, points: [AdoptionPoint]) {
         self.record = record
         self.points = points
-    }
-}
-
-extension CampaignRecord {
-    /// When the campaign started; before that, when it was created.
-    package var begunAt: Timestamp { facts.startedAt ?? facts.createdAt }
-
-    /// Devices of the audience that had the version without a notice from the relay.
-    package var alreadyCurrent: Int64 { max((figures.filteredBy[.alreadyCurrent] ?? 0) - figures.reach.early, 0) }
-
-    /// Devices of the audience that were not current already, and whose systems the version runs on.
-    package var toUpgrade: Int64 {
-        max(figures.counts.audience - alreadyCurrent - (figures.filteredBy[.osTooOld] ?? 0), 0)
-    }
-
-    /// The part of `upgraded` for which neither an accepted push nor a notice at login is recorded. Older releases
-    /// recorded neither.
-    package var reachedUnknown: Int64 {
-        max(figures.upgraded - figures.reach.push - figures.reach.login - figures.reach.both, 0)
     }
 }
 

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
+// SPDX-License-Identifier: Apache-2.0
+package import Requirements
 
 /// A message that every user of an app gets at launch, until it ends or is cleared (SEEDS S5).
 package struct AlertRecord: Hashable, Sendable {

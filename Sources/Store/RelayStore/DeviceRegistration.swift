@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
 package import Registry
 package import RelayEngine
+// SPDX-License-Identifier: Apache-2.0
+package import Requirements
 package import UpgradeRules
 package import WireFormat
 
@@ -44,29 +45,6 @@ package struct DeviceRegistration: Hashable, Sendable {
             app: app, token: device.token, telephone: device.telephone.value, version: device.version.value,
             environment: device.environment.value ?? .production, osVersion: device.osVersion.value,
             country: device.country.value)
-    }
-}
-
-/// The change of one field of a device.
-package enum FieldChange<Value: Hashable & Sendable>: Hashable, Sendable {
-    /// The field is not named: it stays as it is.
-    case keep
-    /// nil: the stored value is removed.
-    case set(Value?)
-
-    /// The value for a new device.
-    package var value: Value? {
-        switch self {
-        case .keep: nil
-        case .set(let value): value
-        }
-    }
-
-    fileprivate func map<Other>(_ other: (Value) -> Other?) -> FieldChange<Other> {
-        switch self {
-        case .keep: .keep
-        case .set(let value): .set(value.flatMap(other))
-        }
     }
 }
 

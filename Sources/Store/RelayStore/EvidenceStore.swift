@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
+// SPDX-License-Identifier: Apache-2.0
+package import Requirements
 
 /// A store's last known offer of an app, kept across restarts of the process.
 package struct SourceEvidence: Hashable, Sendable {

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
 package import Registry
 package import RelayEngine
+// SPDX-License-Identifier: Apache-2.0
+package import Requirements
 import UpgradeRules
 
 /// Many devices of one app as an import gives them: one byte arena and fixed-size rows, reused from batch to batch, so that

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
+// SPDX-License-Identifier: Apache-2.0
+package import Requirements
 
 /// All that the relay keeps. One driver implements it for each database; one conformance suite holds for all.
 ///

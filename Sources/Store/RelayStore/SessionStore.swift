@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
+// SPDX-License-Identifier: Apache-2.0
+package import Requirements
 
 /// A person's browser that has signed in. The store has a hash of the cookie's secret, never the cookie.
 package struct BrowserSession: Hashable, Sendable {

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
 package import Registry
 package import RelayEngine
+// SPDX-License-Identifier: Apache-2.0
+package import Requirements
 package import UpgradeRules
 
 /// A device that reported its version at login.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Requirements
 package import UpgradeRules
 package import WireFormat
 

@@ -1,19 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
-
-/// One wave's devices among those of a range.
-package struct WaveSlice: Hashable, Sendable {
-    package var draw: WaveDraw
-    package var number: Int
-
-    package init(_ draw: WaveDraw, number: Int) {
-        self.draw = draw
-        self.number = number
-    }
-
-    /// Whether it is the last wave, which takes all devices without an outcome, whichever wave their users are in.
-    package var isLast: Bool { number == draw.plan.count - 1 }
-}
+// SPDX-License-Identifier: Apache-2.0
+package import Requirements
 
 /// The figures that one batch adds to the counts of one wave.
 package struct WaveTally: Hashable, Sendable {
@@ -33,32 +20,6 @@ package struct WaveTally: Hashable, Sendable {
         self.failed = failed
         self.retrying = retrying
         self.again = again
-    }
-}
-
-extension CampaignRecord {
-    /// Whether its requirement is not in force for everybody yet.
-    package var isStaged: Bool { requirement.reach < Requirement.everybody }
-
-    /// Whether it goes to named users alone for now.
-    package var isCanary: Bool { canary?.phase == .alone }
-
-    /// The telephones that it goes to; nil: everybody.
-    package var audience: [String]? { canary?.phase == .released ? nil : requirement.canary }
-
-    /// The canary's pushes that failed for good, counted as waves count failures.
-    package var canaryFailures: Int64 {
-        figures.counts.rejected + figures.counts.unregistered + figures.counts.expired
-    }
-
-    /// Which device is in which wave; nil where the campaign has none.
-    package var draw: WaveDraw? {
-        WavePlan(ends: figures.waves.list.map(\.end)).map { WaveDraw($0, requirement: requirement.id) }
-    }
-
-    /// Pending devices whose wave has not begun.
-    package var notYetBegun: Int64 {
-        figures.waves.list.reduce(0) { $1.begunAt == nil ? $0 + $1.pending : $0 }
     }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import RelayStore
+package import Requirements
 
 /// The table `app`, which numbers the apps.
 package enum AppTable {

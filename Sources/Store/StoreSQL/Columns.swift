@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
-package import RelayStore
+import RelayStore
+package import Requirements
 package import UpgradeRules
 
 /// The columns of a statement's current row, each read once and in the order in which the statement lists them.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 package import RelayStore
+import Requirements
 
 extension SQLStore {
     package func census() throws -> StoreCensus {

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 package import RelayStore
+// SPDX-License-Identifier: Apache-2.0
+import Requirements
 
 extension SQLStore {
     package func evidence() throws -> [SourceEvidence] {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
+package import Requirements
 
 extension SQLStore {
     package func addSession(_ session: BrowserSession, hash: [UInt8], most: Int) throws {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
+package import Requirements
 import WireFormat
 
 extension SQLStore {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
+package import Requirements
 package import Telemetry
 
 /// A store in an SQL database: all code outside the hot paths is written once, here, for every driver.

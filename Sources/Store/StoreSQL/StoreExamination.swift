@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0
 import Registry
 import RelayEngine
 package import RelayStore
+// SPDX-License-Identifier: Apache-2.0
+import Requirements
 import UpgradeRules
 
 /// The relay's own rules for its rows, which the check of a store examines beside the database's rules.

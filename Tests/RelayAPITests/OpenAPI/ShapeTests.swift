@@ -2,6 +2,7 @@
 import OwnThread
 import RelayEngine
 import RelayStore
+import Requirements
 import Testing
 import UpgradeRules
 import WireFormat

@@ -5,6 +5,7 @@ import RelayAPI
 import RelayDaemon
 import RelayEngine
 import RelayStore
+import Requirements
 import Telemetry
 import TestStores
 import UpgradeRules

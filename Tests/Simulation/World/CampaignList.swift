@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import Requirements
 
 /// The newest campaigns of the store, as of one of its changes.
 struct CampaignList {

@@ -4,6 +4,7 @@ package import PrivatePostgres
 package import RelayEngine
 import RelayStore
 import RelayStorePostgres
+import Requirements
 import Synchronization
 package import TestStores
 import UpgradeRules

@@ -7,6 +7,7 @@ import RelayAPI
 import RelayDaemon
 import RelayEngine
 import RelayStore
+import Requirements
 import Synchronization
 import Telemetry
 import TestStores

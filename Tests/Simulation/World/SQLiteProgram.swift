@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CSQLite
 import RelayStore
+import Requirements
 import UpgradeRules
 
 /// A connection of its own. It compiles each statement once: the triggers behind one take SQLite longer to compile than to run.

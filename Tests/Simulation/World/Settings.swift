@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
 import RelayStore
+import Requirements
 import Signing
 import Synchronization
 import UpgradeRules

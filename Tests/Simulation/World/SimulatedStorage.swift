@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FaultInjection
 package import RelayEngine
-package import RelayStore
+import RelayStore
+package import Requirements
 package import TestStores
 
 /// Where a simulated relay keeps its store, and the faults of that place. One for each thread that simulates; it is used again for world

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import Requirements
 import WireFormat
 
 /// The acts of people and machines, as the relay's audit trail keeps them.

@@ -3,6 +3,7 @@ import RelayAPI
 import RelayDaemon
 import RelayEngine
 import RelayStore
+import Requirements
 import UpgradeRules
 
 /// Blocks of a version, and their effects.

@@ -4,6 +4,7 @@ import RelayAPI
 import RelayDaemon
 import RelayEngine
 import RelayStore
+import Requirements
 import UpgradeRules
 
 /// The acts of people on campaigns.

@@ -6,6 +6,7 @@ import RelayAPI
 import RelayDaemon
 import RelayEngine
 import RelayStore
+import Requirements
 import Telemetry
 import UpgradeRules
 

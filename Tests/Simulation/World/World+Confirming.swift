@@ -3,6 +3,7 @@ import RelayAPI
 import RelayDaemon
 import RelayEngine
 import RelayStore
+import Requirements
 
 /// People who act by what they were shown some steps ago.
 extension World {

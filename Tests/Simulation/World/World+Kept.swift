@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+// SPDX-License-Identifier: Apache-2.0
+import Requirements
 import UpgradeRules
 
 /// The part of an app store's last answer that the relay's store keeps, as far as it can be known from outside.

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+// SPDX-License-Identifier: Apache-2.0
+import Requirements
 import TestStores
 
 /// Another relay takes a campaign over, and gives it back before the next check: the one before records nothing more of it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import Requirements
 import TestStores
 
 /// The relay's ledger, compared with the answers of the push services.

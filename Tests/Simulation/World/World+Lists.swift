@@ -5,6 +5,7 @@ import Registry
 import RelayAPI
 import RelayEngine
 import RelayStore
+import Requirements
 import UpgradeRules
 import WireFormat
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayStore
+import Requirements
 import UpgradeRules
 
 /// Versions that machines ask for: webhooks, files, and the policies that derive one from a store's offer.

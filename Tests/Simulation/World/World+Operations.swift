@@ -3,6 +3,7 @@ import RelayAPI
 import RelayDaemon
 import RelayEngine
 import RelayStore
+import Requirements
 import UpgradeRules
 
 /// The effect of each operation on the relay, and what the model learns of it.

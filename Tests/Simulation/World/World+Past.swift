@@ -2,6 +2,7 @@
 import RelayDaemon
 import RelayEngine
 import RelayStore
+import Requirements
 import UpgradeRules
 
 /// The relay's store goes back to an older state, and then returns to the newest: in the end nothing is lost, so that the model can go on.

@@ -3,6 +3,7 @@ import RelayAPI
 import RelayDaemon
 import RelayEngine
 import RelayStore
+import Requirements
 import UpgradeRules
 
 /// The promises of `plan` about a bump.

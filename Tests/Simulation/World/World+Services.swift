@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+// SPDX-License-Identifier: Apache-2.0
+import Requirements
 import Telemetry
 
 /// Promises about the push services' troubles: which of them the relay sees, and which devices they hold up.

@@ -3,6 +3,7 @@ import HTTPServer
 import RelayAPI
 import RelayEngine
 import RelayStore
+import Requirements
 import UpgradeRules
 
 /// The answers of every channel to every user, compared with the model's view of what is in force for whom.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import Requirements
 
 /// Waves are of users, and each begins when it may and no sooner.
 extension World {

@@ -3,6 +3,7 @@ import RelayAPI
 import RelayDaemon
 import RelayEngine
 import RelayStore
+import Requirements
 import UpgradeRules
 
 /// A person's decisions about one requirement.

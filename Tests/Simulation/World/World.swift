@@ -5,6 +5,7 @@ import PushProviders
 import RelayAPI
 import RelayEngine
 import RelayStore
+import Requirements
 import Telemetry
 
 /// The only owner of time, chance and order. It performs a script step by step, gives the relay its turns, moves time to the next event,

@@ -3,6 +3,7 @@ import CurlTransport
 import OwnThread
 import RelayEngine
 import RelayStore
+import Requirements
 import Signing
 import StorePeers
 import Synchronization

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
 import RelayEngine
+// SPDX-License-Identifier: Apache-2.0
 import RelayStore
+import Requirements
 
 extension SourceLoop {
     /// The requirements that hang on the track. None if the relay's store cannot be read; an edit is then opened only

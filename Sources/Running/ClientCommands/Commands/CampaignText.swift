@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 import RelayStore
+import Requirements
 package import Terminal
 package import WireFormat
 

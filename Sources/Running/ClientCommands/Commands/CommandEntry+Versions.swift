@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayStore
+import Requirements
 import Terminal
 import UpgradeRules
 import WireFormat

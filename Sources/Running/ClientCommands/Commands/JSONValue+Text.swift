@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Registry
 import RelayStore
+import Requirements
 import Terminal
 package import WireFormat
 

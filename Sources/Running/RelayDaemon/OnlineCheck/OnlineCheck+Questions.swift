@@ -8,6 +8,7 @@ import PushProviders
 import RelayAPI
 import RelayEngine
 import RelayStore
+import Requirements
 import Signing
 import StoreDrivers
 import Telemetry

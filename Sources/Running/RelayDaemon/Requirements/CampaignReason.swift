@@ -2,6 +2,7 @@
 import RelayAPI
 import RelayEngine
 import RelayStore
+import Requirements
 import WireFormat
 
 /// The reason why a campaign does not move, with the time or person it waits for. This is the only place that decides it: the

@@ -2,6 +2,7 @@
 import RelayAPI
 import RelayEngine
 import RelayStore
+import Requirements
 import UpgradeRules
 
 /// The devices that a bump would push to, found with the requirements that `RequirementMachine` makes of the bump and with

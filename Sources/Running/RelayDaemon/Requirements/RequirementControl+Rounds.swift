@@ -2,7 +2,8 @@
 import FanOut
 package import RelayAPI
 package import RelayEngine
-package import RelayStore
+import RelayStore
+package import Requirements
 import Telemetry
 import VersionSources
 

@@ -5,6 +5,7 @@ import PushProviders
 package import RelayAPI
 import RelayEngine
 package import RelayStore
+package import Requirements
 import Telemetry
 package import UpgradeRules
 import VersionSources
@@ -129,7 +130,7 @@ extension RequirementControl {
 
     /// Logs warnings where clients that compare versions themselves, or the store, will disagree with the new record.
     private func warn(_ record: VersionRecord, _ seen: SeenVersions) {
-        for warning in versionCache.advice(for: record, seen: seen).warnings {
+        for warning in versionCache.documentWarnings(for: record, seen: seen) {
             log(
                 .warning, "apps that compare versions for themselves will judge otherwise",
                 [("app", record.app.app), ("platform", record.app.platform.rawValue), ("warning", warning)])

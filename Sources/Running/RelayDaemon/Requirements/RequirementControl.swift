@@ -4,6 +4,7 @@ package import FanOut
 package import RelayAPI
 package import RelayEngine
 package import RelayStore
+package import Requirements
 package import Telemetry
 import UpgradeRules
 package import VersionSources

@@ -2,6 +2,7 @@
 import Configuration
 import Glibc
 import RelayStore
+import Requirements
 import Terminal
 import Threading
 import UpgradeRules

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 import RelayEngine
-package import RelayStore
+import RelayStore
+package import Requirements
 import WireFormat
 
 extension API {

@@ -2,6 +2,7 @@
 import HTTPServer
 import RelayEngine
 package import RelayStore
+package import Requirements
 import WireFormat
 
 extension API {

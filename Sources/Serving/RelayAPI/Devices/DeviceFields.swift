@@ -2,6 +2,7 @@
 import Registry
 import RelayEngine
 package import RelayStore
+package import Requirements
 package import UpgradeRules
 import VersionSources
 package import WireFormat

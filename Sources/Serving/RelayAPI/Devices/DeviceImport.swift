@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 import RelayStore
+import Requirements
 import WireFormat
 
 /// Many devices as NDJSON, stored while the rest of the body is still arriving. A refused line does not affect other lines;

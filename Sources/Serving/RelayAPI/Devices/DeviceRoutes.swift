@@ -2,6 +2,7 @@
 import HTTPServer
 import RelayEngine
 import RelayStore
+import Requirements
 import WireFormat
 
 extension API {

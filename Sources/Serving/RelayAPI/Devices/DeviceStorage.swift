@@ -2,6 +2,7 @@
 import Dispatch
 import RelayEngine
 import RelayStore
+import Requirements
 import Synchronization
 
 /// Stores one import's devices: while one batch is being stored, the next is filled. Devices are stored in the order in which they

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import HTTPServer
 import RelayStore
+import Requirements
 package import UpgradeRules
 import WireFormat
 

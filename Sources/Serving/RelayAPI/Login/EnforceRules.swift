@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package import RelayStore
+import RelayStore
+package import Requirements
 import UpgradeRules
 
 /// The owner's rules for `/v1/enforce`: where a proxy's question names app, platform and version, and the verdict on questions that do not.

@@ -2,6 +2,7 @@
 import HTTPServer
 import RelayEngine
 package import RelayStore
+import Requirements
 import UpgradeRules
 import WireFormat
 

@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 package import RelayEngine
 package import RelayStore
+// SPDX-License-Identifier: Apache-2.0
+import Requirements
 import WireFormat
 
 /// The running process's description of itself: a relay that is alone with its store has no row there.

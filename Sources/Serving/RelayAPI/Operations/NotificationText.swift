@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import Requirements
 import UpgradeRules
 
 /// An event in a few lines for people: the subject, the event and the next step.

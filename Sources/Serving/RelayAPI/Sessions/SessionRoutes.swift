@@ -2,6 +2,7 @@
 package import HTTPServer
 import RelayEngine
 import RelayStore
+import Requirements
 import WireFormat
 
 extension API {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 package import RelayStore
+package import Requirements
 import Signing
 import Synchronization
 import WireFormat

@@ -2,6 +2,7 @@
 import Registry
 import RelayEngine
 import RelayStore
+import Requirements
 import UpgradeRules
 import WireFormat
 

@@ -2,6 +2,7 @@ import Registry
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import Requirements
 import UpgradeRules
 import VersionSources
 import WireFormat

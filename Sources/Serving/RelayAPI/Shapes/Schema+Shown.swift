@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package import RelayStore
+import RelayStore
+package import Requirements
 package import WireFormat
 
 /// The facts that a person was shown before an act, as the OpenAPI document describes them.

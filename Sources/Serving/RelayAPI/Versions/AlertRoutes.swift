@@ -2,6 +2,7 @@
 import HTTPServer
 import RelayEngine
 import RelayStore
+import Requirements
 import UpgradeRules
 import VersionSources
 import WireFormat
@@ -36,8 +37,8 @@ extension API {
             createdBy: caller.actor.name)
         try store.setAlert(alert, by: caller.actor.confirming(shown))
         let record = try store.version(of: app) ?? VersionRecord(app)
-        let advice = versionCache.advice(for: record, seen: try store.seenVersions(of: app))
-        return .json { $0.object((alert: alert, warnings: advice.warnings), AlertRecord.resultShape) }
+        let warnings = versionCache.documentWarnings(for: record, seen: try store.seenVersions(of: app))
+        return .json { $0.object((alert: alert, warnings: warnings), AlertRecord.resultShape) }
     }
 
     func clearAlert(_ app: AppKey, _ query: inout Query, by caller: Caller) throws -> Response {

@@ -2,6 +2,7 @@
 import HTTPServer
 package import RelayEngine
 package import RelayStore
+package import Requirements
 import WireFormat
 
 /// A test push, and the user or the device that it is for.

@@ -3,6 +3,7 @@ import Dispatch
 package import HTTPServer
 package import RelayEngine
 package import RelayStore
+package import Requirements
 import Synchronization
 package import Threading
 package import UpgradeRules
@@ -206,8 +207,13 @@ package final class VersionCache: Sendable {
 
     func seen(of app: AppKey) -> SeenVersions { contents.withLock { $0.seen[app] } ?? SeenVersions() }
 
-    /// Whether an app's launch document was asked for since the start.
-    func isDocumentAskedFor(_ app: String) -> Bool { contents.withLock { $0.readers.contains(app) } }
+    /// Whether an app's launch document is used: it was asked for since the start, or has an alert.
+    func isDocumentUsed(_ app: String) -> Bool {
+        contents.withLock { contents in
+            contents.readers.contains(app)
+                || Platform.allCases.contains { contents.alerts[AppKey(app: app, platform: $0)] != nil }
+        }
+    }
 
     /// The rules behind the answers; empty where the app is not configured.
     func rules(of app: AppKey) -> [UpgradeRule] { contents.withLock { $0.checks[app]?.rules ?? [] } }
@@ -252,14 +258,15 @@ package final class VersionCache: Sendable {
 
     // MARK: Advice
 
-    /// The advice on the launch document for a record, once all of it is in force.
-    package func advice(for record: VersionRecord, seen: SeenVersions) -> LaunchGateAdvice {
+    /// The warnings about the launch document for a record, once all of it is in force; none where no app uses the document.
+    package func documentWarnings(for record: VersionRecord, seen: SeenVersions) -> [String] {
+        guard isDocumentUsed(record.app.app) else { return [] }
         let (profile, alert) = contents.withLock { ($0.profiles[record.app], $0.alerts[record.app]) }
         let asked = record.requirements
         let words = record.words(profile?.moments ?? MomentWords())
         var facts = Self.facts(asked.required, asked.latest, (words, words), profile, seen)
         facts.show(alert, at: clock())
-        return LaunchGateAdvice(record.app.platform, facts)
+        return LaunchGateAdvice(record.app.platform, facts).warnings
     }
 
     /// - Parameters:

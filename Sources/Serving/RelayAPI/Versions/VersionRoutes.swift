@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import HTTPServer
 import RelayEngine
-package import RelayStore
+import RelayStore
+package import Requirements
 import UpgradeRules
 import VersionSources
 import WireFormat
@@ -82,9 +83,9 @@ extension API {
         defer { withExtendedLifetime(slot) {} }
         let report = try control.requirements.plan(bump)
         let seen = try store.seenVersions(of: app)
-        let advice = report.planned.map { versionCache.advice(for: $0, seen: seen).warnings } ?? []
+        let advice = report.planned.map { versionCache.documentWarnings(for: $0, seen: seen) } ?? []
         let warnings =
-            try unknown(in: bump, for: caller.sight) + report.systemWarnings(seen) + Self.blockWarnings(bump, seen)
+            try unknown(in: bump, for: caller.sight) + report.systemWarnings(seen) + blockWarnings(bump, seen)
             + report.blockWarnings + (report.planned.map(control.requirements.warnings) ?? []) + advice
             + [report.hours?.text].compactMap(\.self)
         return (report, warnings)
@@ -146,9 +147,9 @@ extension API {
             let hours = bump.isUrgent ? nil : control.requirements.hoursWait(of: outcome)
             return Self.answer(
                 to: outcome, control.requirements.status(outcome.record), for: sight,
-                warnings: unknown + Self.blockWarnings(bump, seen)
+                warnings: unknown + blockWarnings(bump, seen)
                     + control.requirements.warnings(of: outcome.record)
-                    + versionCache.advice(for: outcome.record, seen: seen).warnings + [hours?.text].compactMap(\.self))
+                    + versionCache.documentWarnings(for: outcome.record, seen: seen) + [hours?.text].compactMap(\.self))
         }
         switch applied {
         case .applied(_, let answer): return .json(answer.status, answer.body)
@@ -188,11 +189,12 @@ extension API {
     }
 
     /// Warnings about the limits of a block, and about possible mistakes.
-    private static func blockWarnings(_ bump: VersionBump, _ seen: SeenVersions) -> [String] {
-        guard !bump.blocked.isEmpty else { return [] }
+    private func blockWarnings(_ bump: VersionBump, _ seen: SeenVersions) -> [String] {
         let unseen = bump.blocked.filter { version in !seen.versions.contains { $0.version == version } }
+        let warnings = unseen.map { "no device was seen with \($0)" }
+        guard !bump.blocked.isEmpty, versionCache.isDocumentUsed(bump.app.app) else { return warnings }
         let names = bump.blocked.map(\.text).joined(separator: ", ")
-        return unseen.map { "no device was seen with \($0)" } + [
+        return warnings + [
             "the launch document has no word for a single version: apps that read it alone do not leave \(names)"
         ]
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package import RelayStore
+import RelayStore
+package import Requirements
 
 /// An app's versions with a fact that only the running process knows: why a requested version is not in force yet.
 package struct VersionStatus: Sendable {

@@ -2,6 +2,7 @@
 import HTTPServer
 import RelayEngine
 import RelayStore
+import Requirements
 import Signing
 import UpgradeRules
 import VersionSources

@@ -3,6 +3,7 @@ import HTTPServer
 import RelayAPI
 import RelayEngine
 import RelayStore
+import Requirements
 import UpgradeRules
 
 /// One app on one platform: its versions, their history, and the actions on them.

@@ -3,6 +3,7 @@ import HTTPServer
 import RelayAPI
 import RelayEngine
 import RelayStore
+import Requirements
 import UpgradeRules
 
 /// The actions that a person may take on a campaign. Each is a form on a page of its own, which shows its effect, the app

@@ -2,6 +2,7 @@
 import RelayAPI
 import RelayEngine
 import RelayStore
+import Requirements
 import UpgradeRules
 
 /// Parts that the pages of the overview, of one campaign and of the report share.

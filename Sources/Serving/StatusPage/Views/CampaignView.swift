@@ -3,6 +3,7 @@ import HTTPServer
 import RelayAPI
 import RelayEngine
 import RelayStore
+import Requirements
 import UpgradeRules
 
 /// One campaign, and the list of them.

@@ -2,6 +2,7 @@
 import HTTPServer
 import RelayAPI
 import RelayStore
+import Requirements
 
 /// A form that acts carries the facts that its question showed, byte for byte. Where they no longer hold, the question is
 /// asked again.

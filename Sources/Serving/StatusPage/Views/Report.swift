@@ -1,8 +1,9 @@
-// SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 import RelayAPI
 import RelayEngine
 import RelayStore
+// SPDX-License-Identifier: Apache-2.0
+import Requirements
 import UpgradeRules
 
 /// A campaign as one file for a ticket: figures, waves, reasons, adoption and history. It loads nothing, and holds no phone

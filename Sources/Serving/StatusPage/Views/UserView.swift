@@ -1,8 +1,9 @@
-// SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 import RelayAPI
 import RelayEngine
 import RelayStore
+// SPDX-License-Identifier: Apache-2.0
+import Requirements
 import UpgradeRules
 
 /// One user or one token: every campaign and its result, in sentences that support can read out.

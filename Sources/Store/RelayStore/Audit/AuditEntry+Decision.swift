@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
 import RelayEngine
+// SPDX-License-Identifier: Apache-2.0
+package import Requirements
 import UpgradeRules
 import WireFormat
 

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
+// SPDX-License-Identifier: Apache-2.0
+package import Requirements
 package import WireFormat
 
 /// One row of the audit trail.

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
+// SPDX-License-Identifier: Apache-2.0
+package import Requirements
 
 /// Which deliveries of a list are wanted; a nil field does not filter.
 package struct DeliveryFilter: Hashable, Sendable {

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
 package import Registry
 package import RelayEngine
+// SPDX-License-Identifier: Apache-2.0
+package import Requirements
 import UpgradeRules
 
 /// One outcome, on its way into the ledger. The telephone is a slice of the commit's `DeviceRows`.

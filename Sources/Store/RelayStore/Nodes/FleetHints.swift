@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Requirements
 import UpgradeRules
 
 /// A person's request to one relay that another relay carries out.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Requirements
 
 /// Checks that the store has not fallen behind what this relay saw of it, which `Membership.memory` keeps.
 ///

@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0
 import Registry
 import RelayEngine
 import RelayStore
+// SPDX-License-Identifier: Apache-2.0
+import Requirements
 import StoreSQL
 
 /// Writes a campaign's batches of outcomes within one transaction, each kind of row by one statement for all of them:

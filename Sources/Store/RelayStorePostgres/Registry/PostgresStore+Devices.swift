@@ -2,6 +2,7 @@
 import Registry
 package import RelayEngine
 package import RelayStore
+package import Requirements
 package import StoreSQL
 import UpgradeRules
 

@@ -3,6 +3,7 @@ import CSQLite
 import Registry
 import RelayEngine
 import RelayStore
+import Requirements
 import StoreSQL
 
 /// Writes a campaign's batches of outcomes within one transaction: uneventful outcomes as a batch, other new rows many at a

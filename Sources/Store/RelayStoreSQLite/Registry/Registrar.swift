@@ -2,6 +2,7 @@
 package import Registry
 package import RelayEngine
 package import RelayStore
+package import Requirements
 import StoreSQL
 import UpgradeRules
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
+import Requirements
 import StoreSQL
 
 extension SQLiteStore {

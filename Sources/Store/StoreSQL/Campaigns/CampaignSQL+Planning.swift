@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
-package import RelayStore
+import RelayStore
+package import Requirements
 
 extension CampaignSQL {
     /// Counts in one snapshot, so that no writer waits for the count, and then writes the shards in one short transaction. A

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
+package import Requirements
 
 /// The part of a campaign's course that each driver does itself: how many rows are read and written at once.
 package protocol CampaignSQL: SQLStore {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
+package import Requirements
 
 /// A campaign's audience is counted in one snapshot, and its shards are written in one short transaction after it: a driver
 /// cuts the audience, and writes the shards.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
-package import RelayStore
+import RelayStore
+package import Requirements
 
 /// The columns of `campaign` about its canary, and the rows that exist before there are shards.
 package enum CanaryTable {

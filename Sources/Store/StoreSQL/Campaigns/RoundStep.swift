@@ -2,6 +2,7 @@
 import Registry
 import RelayEngine
 import RelayStore
+import Requirements
 
 /// One step of putting devices in line: first the devices are found, then their rows are written. A driver reads the
 /// devices, and moves their rows.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
+package import Requirements
 import UpgradeRules
 
 /// The table `campaign_run`: the relay that sends a campaign, how far that is recorded, and its counts.

@@ -2,6 +2,7 @@
 package import Registry
 package import RelayEngine
 package import RelayStore
+package import Requirements
 import UpgradeRules
 
 /// The table `delivery_batch`. The batches of a campaign do not overlap, so that a device can only be in the first

@@ -2,6 +2,7 @@
 import Registry
 import RelayEngine
 package import RelayStore
+package import Requirements
 import UpgradeRules
 
 /// The deliveries of one campaign: the ledger's rows and batches, and one for each device that is in neither, as yet or for good.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import Requirements
 
 /// The tables `delivery` and `delivery_batch`, across all campaigns of an app.
 package enum DeliveryTable {

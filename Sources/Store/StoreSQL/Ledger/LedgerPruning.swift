@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
-package import RelayStore
+import RelayStore
+package import Requirements
 
 /// Removes the deliveries of old campaigns from the ledger, part by part, each within a transaction.
 package enum LedgerPruning {

@@ -2,6 +2,7 @@
 package import Registry
 package import RelayEngine
 package import RelayStore
+package import Requirements
 
 /// The changes of a commit to a campaign's counts, written at its end.
 package struct OutcomeTally {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
+package import Requirements
 
 extension SQLStore {
     package func bringForward(_ campaign: CampaignKey, at now: Timestamp) throws {

@@ -2,6 +2,7 @@
 package import Registry
 import RelayEngine
 import RelayStore
+import Requirements
 package import UpgradeRules
 
 /// Devices that reach a campaign's requirement in one transaction: each counts once in each campaign.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayStore
+package import Requirements
 import UpgradeRules
 
 /// Lists of registered devices, as the API pages through them.

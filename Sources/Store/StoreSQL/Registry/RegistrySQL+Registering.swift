@@ -2,6 +2,7 @@
 import Registry
 package import RelayEngine
 package import RelayStore
+package import Requirements
 import UpgradeRules
 
 /// Thrown out of a transaction to roll it back.

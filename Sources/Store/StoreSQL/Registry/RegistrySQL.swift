@@ -2,6 +2,7 @@
 package import Registry
 package import RelayEngine
 package import RelayStore
+package import Requirements
 
 /// The part of the registry of devices that each driver does itself: how a device is found by its token, and how
 /// many are written at once. Everything else is written here once.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import Requirements
 
 /// The rows that changes leave in the outbox and in the audit trail, in the transaction that makes the changes.
 ///

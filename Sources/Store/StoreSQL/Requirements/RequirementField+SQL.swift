@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayStore
+import Requirements
 
 extension RequirementField {
     var sql: SQL { SQL(stringLiteral: column) }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayStore
+package import Requirements
 import Telemetry
 import UpgradeRules
 

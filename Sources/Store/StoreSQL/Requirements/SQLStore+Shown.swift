@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
-package import RelayStore
+import RelayStore
+package import Requirements
 import UpgradeRules
 
 /// The facts that people are shown, and whether they still hold when the people act: one function reads them for both.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Requirements
 import Synchronization
 
 /// The commits of this process that change an answer of the open paths. The store passes each on, after the commit and

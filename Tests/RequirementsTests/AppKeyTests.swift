@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayStore
+import Requirements
 import Testing
 import UpgradeRules
 

@@ -2,7 +2,7 @@
 import Foundation
 import OwnThread
 import RelayEngine
-import RelayStore
+import Requirements
 import Testing
 import UpgradeRules
 
