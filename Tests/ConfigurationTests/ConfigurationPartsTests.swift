@@ -1,6 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import RelayStore
-// SPDX-License-Identifier: Apache-2.0
 import Requirements
 import Signing
 import TestPeers
@@ -145,6 +145,19 @@ import WireFormat
         #expect(settings["store.keep.audit"]?.value ?? .string("400d") == .string("400d"))
         let url = try #require(settings[#"apps["com.example.app"].ios.downloadUrl"#])
         #expect(url.value == .string("https://a.example/x") && url.file?.hasSuffix("/config.json5") == true)
+    }
+
+    /// A `null` that turns something off is a decision, as any other value is.
+    @Test func `A null that decides something is listed once`() throws {
+        let path = "\(try TestFolder.make())/config.json5"
+        try Data(
+            #"{ listen: { tls: null }, store: { keep: { audit: null } }, apps: { a: { ios: { apns: null } } } }"#.utf8
+        ).write(to: URL(filePath: path))
+        let list = try ConfigurationFile(path: path).loadWhole().settings
+        for key in ["listen.tls", "store.keep.audit", #"apps["a"].ios.apns"#] {
+            let found = list.filter { $0.path == key }
+            #expect(found.map(\.value) == [.null] && found.first?.file == path, "\(key): \(found)")
+        }
     }
 
     @Test func `Every key with a default is listed, whatever the reader`() throws {

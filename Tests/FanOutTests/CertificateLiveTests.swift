@@ -1,9 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 import CurlTransport
 import Foundation
 import HTTP2
 import OwnThread
 import PushProviders
-// SPDX-License-Identifier: Apache-2.0
 import PushSimulator
 import RelayEngine
 import RelayStore

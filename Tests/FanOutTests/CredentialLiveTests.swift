@@ -1,9 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import HTTP2
 import OwnThread
 import RelayEngine
 import RelayStore
-// SPDX-License-Identifier: Apache-2.0
 import Requirements
 import Testing
 

@@ -1,10 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import HTTP2
 import OwnThread
 import PushSimulator
 import RelayEngine
 import RelayStore
-// SPDX-License-Identifier: Apache-2.0
 import Requirements
 import Testing
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CurlTransport
 import FanOut
 import Foundation
@@ -5,7 +6,6 @@ import HTTP2
 import OwnThread
 import RelayEngine
 import RelayStore
-// SPDX-License-Identifier: Apache-2.0
 import Requirements
 import Synchronization
 import TestPeers

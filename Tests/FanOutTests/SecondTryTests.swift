@@ -1,9 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 import CurlTransport
 import Foundation
 import OwnThread
 import PushProviders
 import RelayStore
-// SPDX-License-Identifier: Apache-2.0
 import Requirements
 import Telemetry
 import Testing

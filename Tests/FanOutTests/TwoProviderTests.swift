@@ -1,9 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 import CurlTransport
 import HTTP2
 import PushProviders
 import RelayEngine
 import RelayStore
-// SPDX-License-Identifier: Apache-2.0
 import Requirements
 import Signing
 import StoreConformance

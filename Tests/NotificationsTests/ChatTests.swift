@@ -101,6 +101,9 @@ import UpgradeRules
                 id: "1", type: .wentBack, at: bench.now, subject: .part("past", reason: "the store went back in time")))
         #expect(receiver.wait { $0.count == 1 })
         #expect(receiver.deliveries.first?.data["reason"] as? String == "the store went back in time")
+        let line = try #require(bench.line(with: "notified "))
+        #expect(line.contains("part=past type=store.wentBack") && line.contains("attempt=1"), "\(line)")
+        #expect(notifier.figures.attempts.values.contains { $0[.delivered] == 1 })
         try bench.store.lookBack()
         let deadline = ContinuousClock.now + .seconds(60)
         while try bench.store.inspect("SELECT count(*) FROM receiver") != [["1"]] {

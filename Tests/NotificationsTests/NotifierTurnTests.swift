@@ -1,8 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 import Notifications
 import RelayAPI
 import RelayEngine
 import RelayStore
-// SPDX-License-Identifier: Apache-2.0
 import Requirements
 import StoreConformance
 import Synchronization

@@ -1,6 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import OwnThread
-// SPDX-License-Identifier: Apache-2.0
 import PushSimulator
 import Signing
 import TestPeers

@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 import OwnThread
 import RelayEngine
 import RelayStore
-// SPDX-License-Identifier: Apache-2.0
 import Requirements
 import Synchronization
 import Testing

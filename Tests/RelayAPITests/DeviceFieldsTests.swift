@@ -6,6 +6,7 @@ import Requirements
 import Testing
 import UpgradeRules
 import VersionSources
+import WireFormat
 
 @testable import RelayAPI
 
@@ -109,6 +110,17 @@ struct DeviceFieldsTests {
         let (plain, full) = try readings(#"{"token":"\#(token)","provider":"\#(name)"}"#, platform)
         #expect(plain == nil, "it is for the full reader")
         #expect((full != nil) == isTaken)
+    }
+
+    @Test("A token that is refused is the line's one fault, whatever provider it names")
+    func providerOfNoToken() {
+        let line = Array(#"{"token":"","provider":"fcm"}"#.utf8)
+        let fault = #expect(throws: BodyError.self) {
+            try DeviceFields.readLine(
+                line, in: 0..<line.count, app: AppKey(app: "com.example.app", platform: .ios))
+        }
+        guard case .fields(let faults)? = fault else { return }
+        #expect(faults.map(\.field) == ["token"])
     }
 
     @Test(

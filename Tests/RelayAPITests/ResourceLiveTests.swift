@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
 import HTTPServer
@@ -5,7 +6,6 @@ import OwnThread
 import RelayAPI
 import RelayEngine
 import RelayStore
-// SPDX-License-Identifier: Apache-2.0
 import Requirements
 import SeedApps
 import StoreConformance

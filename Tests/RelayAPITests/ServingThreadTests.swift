@@ -1,9 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import HTTPServer
 import OwnThread
 import RelayAPI
 import RelayStore
-// SPDX-License-Identifier: Apache-2.0
 import Requirements
 import Synchronization
 import Testing

@@ -1,8 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 import OwnThread
 import RelayAPI
 import RelayEngine
 import RelayStore
-// SPDX-License-Identifier: Apache-2.0
 import Requirements
 import Signing
 import Synchronization

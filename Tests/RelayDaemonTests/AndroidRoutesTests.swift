@@ -1,10 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 import FanOut
 import Foundation
 import HTTP2
 import PushProviders
 import RelayEngine
 import RelayStore
-// SPDX-License-Identifier: Apache-2.0
 import Requirements
 import Signing
 import Telemetry

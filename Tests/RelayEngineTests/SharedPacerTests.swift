@@ -58,7 +58,7 @@ import Testing
         pacer.consume(1, by: "one")
         for service in ["one", "two"] { #expect(pacer.allowance(for: service, at: start).pushes == 0) }
         pacer.consume(0, by: "one")
-        let later = start + .milliseconds(10)
+        let later = start + .milliseconds(25)
         #expect(pacer.allowance(for: "two", at: later).pushes == 0, "\"one\" asked first")
         #expect(pacer.allowance(for: "one", at: later).pushes == 1)
         pacer.consume(0, by: "one")

@@ -1,8 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import OwnThread
 import RelayEngine
 import RelayStore
-// SPDX-License-Identifier: Apache-2.0
 import Requirements
 import StoreSQL
 import Testing

@@ -1,8 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
 import Requirements
 import UpgradeRules
-// SPDX-License-Identifier: Apache-2.0
 import WireFormat
 
 /// The audit trail: each act with its actor.
@@ -154,7 +154,7 @@ extension ConformanceCase {
             try same(trail[1].object, "ci")
             try same(trail[1].after, #"{"scopes":["status","versions"],"apps":["a"]}"#)
             let end = (subject.now + .seconds(60)).internetTime
-            try same(trail[3].before, #"{"message":"Back at 6 pm.","blocking":false}"#)
+            try same(trail[3].before, #"{"message":"Back at 6 pm.","blocking":false,"endsAt":null}"#)
             try same(trail[3].after, "{\"message\":\"Back at 7 pm.\",\"blocking\":true,\"endsAt\":\"\(end)\"}")
             try same(trail[2].after, nil)
         },

@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import OwnThread
 import RelayStore
-// SPDX-License-Identifier: Apache-2.0
 import Requirements
 import Testing
 import UpgradeRules

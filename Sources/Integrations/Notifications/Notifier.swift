@@ -1,6 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
-// SPDX-License-Identifier: Apache-2.0
 import Requirements
 import Synchronization
 package import Telemetry
@@ -197,7 +197,6 @@ package final class Notifier: Sendable {
         let outcome = sender.send(due, body(due.event, target.format), to: target, isCancelled: isCancelled)
         guard let outcome else { return true }
         try store.record(outcome.attempt, of: due.row, then: outcome.verdict, at: clock())
-        state.withLock { $0.figures.add(outcome.verdict, from: target.receiver.url) }
         report(outcome, due, target)
         return true
     }
@@ -219,7 +218,6 @@ package final class Notifier: Sendable {
             case .delivered, .giveUp, .disable: notices.remove(at: place)
             }
         }
-        state.withLock { $0.figures.add(outcome.verdict, from: loop.target.receiver.url) }
         report(outcome, due, loop.target)
         return true
     }
@@ -234,7 +232,9 @@ package final class Notifier: Sendable {
         if isDue { try store.forgetNotifications(before: clock() - Self.memory) }
     }
 
+    /// For the metrics and the log.
     private func report(_ outcome: NotificationSender.Outcome, _ due: DueNotification, _ target: NotificationTarget) {
+        state.withLock { $0.figures.add(outcome.verdict, from: target.receiver.url) }
         let subject =
             switch due.event.subject {
             case .campaign(let campaign): ("campaign", campaign.id)

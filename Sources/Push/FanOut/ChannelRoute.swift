@@ -1,8 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 package import HTTP2
 package import PushProviders
 package import RelayEngine
 import RelayStore
-// SPDX-License-Identifier: Apache-2.0
 import Requirements
 
 /// An app's push service for one channel of its devices.

@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 import PushProviders
 import RelayEngine
 import RelayStore
-// SPDX-License-Identifier: Apache-2.0
 import Requirements
 import Telemetry
 

@@ -1,6 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
-// SPDX-License-Identifier: Apache-2.0
 import Requirements
 import Telemetry
 

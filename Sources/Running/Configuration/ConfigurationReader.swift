@@ -107,7 +107,11 @@ final class ConfigurationReader {
     /// Whether the owner wrote `null`: that is a decision, whereas an absent key may be an oversight.
     func isNull(_ key: String) -> Bool {
         known.insert(key)
-        return members[key] == .null
+        guard members[key] == .null else { return false }
+        let path = path(of: key)
+        faults.settings.removeAll { $0.path == path }
+        settle(at: path, .null)
+        return true
     }
 
     /// A value's fault, as words that follow the value.

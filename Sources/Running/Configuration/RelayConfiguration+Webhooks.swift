@@ -1,5 +1,5 @@
-import RelayStore
 // SPDX-License-Identifier: Apache-2.0
+import RelayStore
 import Requirements
 import VersionSources
 import WireFormat

@@ -1,8 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 import Configuration
 import FanOut
 import RelayAPI
 import RelayStore
-// SPDX-License-Identifier: Apache-2.0
 import Requirements
 import Telemetry
 import UpgradeRules

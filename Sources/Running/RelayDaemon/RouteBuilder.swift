@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Configuration
 import CurlTransport
 import FanOut
@@ -5,7 +6,6 @@ import HTTP2
 import PushProviders
 import RelayEngine
 import RelayStore
-// SPDX-License-Identifier: Apache-2.0
 import Requirements
 import Signing
 import Telemetry

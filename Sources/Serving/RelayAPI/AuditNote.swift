@@ -1,5 +1,5 @@
-package import RelayStore
 // SPDX-License-Identifier: Apache-2.0
+package import RelayStore
 import Requirements
 package import Telemetry
 

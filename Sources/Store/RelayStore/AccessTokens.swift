@@ -1,5 +1,5 @@
-package import RelayEngine
 // SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
 package import Requirements
 
 /// A right that an API token can carry (CONTRACT, "right"). The raw values are on the wire.

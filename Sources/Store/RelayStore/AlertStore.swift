@@ -1,5 +1,5 @@
-package import RelayEngine
 // SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
 package import Requirements
 
 /// A message that every user of an app gets at launch, until it ends or is cleared (SEEDS S5).

@@ -1,5 +1,5 @@
-package import RelayEngine
 // SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
 package import Requirements
 
 /// All that the relay keeps. One driver implements it for each database; one conformance suite holds for all.

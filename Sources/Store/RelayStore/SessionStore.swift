@@ -1,5 +1,5 @@
-package import RelayEngine
 // SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
 package import Requirements
 
 /// A person's browser that has signed in. The store has a hash of the cookie's secret, never the cookie.

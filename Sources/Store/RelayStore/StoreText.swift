@@ -1,6 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 import Registry
 import RelayEngine
-// SPDX-License-Identifier: Apache-2.0
 package import Requirements
 
 /// The limits of the texts that a store keeps: every database can hold texts within them, so that data can be moved

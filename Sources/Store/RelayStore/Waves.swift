@@ -1,5 +1,5 @@
-package import RelayEngine
 // SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
 package import Requirements
 
 /// The figures that one batch adds to the counts of one wave.

@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 import Registry
 import RelayEngine
 package import RelayStore
-// SPDX-License-Identifier: Apache-2.0
 import Requirements
 import UpgradeRules
 

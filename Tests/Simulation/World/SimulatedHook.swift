@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 import Notifications
 import RelayEngine
 import RelayStore
-// SPDX-License-Identifier: Apache-2.0
 import Requirements
 
 /// The receiver of outgoing webhooks: takes all, and remembers the last state that it received for each campaign.

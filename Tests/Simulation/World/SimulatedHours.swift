@@ -1,8 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 import RelayAPI
 import RelayDaemon
 import RelayEngine
 import RelayStore
-// SPDX-License-Identifier: Apache-2.0
 import Requirements
 
 /// The hours of an app's day, in integers, for zones whose clocks are never set; the other zones have a table (`SendingHoursTests`).

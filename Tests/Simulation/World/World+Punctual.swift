@@ -1,8 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 import RelayAPI
 import RelayDaemon
 import RelayEngine
 import RelayStore
-// SPDX-License-Identifier: Apache-2.0
 import Requirements
 
 /// A campaign that a person, or an hour, lets go on goes on then.

@@ -1,5 +1,5 @@
-import RelayEngine
 // SPDX-License-Identifier: Apache-2.0
+import RelayEngine
 import RelayStore
 import Requirements
 

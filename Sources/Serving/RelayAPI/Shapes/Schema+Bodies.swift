@@ -1,5 +1,5 @@
-import Registry
 // SPDX-License-Identifier: Apache-2.0
+import Registry
 import RelayEngine
 import RelayStore
 import Requirements

@@ -1,9 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 import Registry
 import RelayAPI
 import RelayEngine
 import RelayStore
-// SPDX-License-Identifier: Apache-2.0
 import Requirements
 import UpgradeRules
 

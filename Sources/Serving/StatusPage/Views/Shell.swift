@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 import RelayAPI
 import RelayStore
-// SPDX-License-Identifier: Apache-2.0
 import Requirements
 
 /// Where a page belongs in the navigation.

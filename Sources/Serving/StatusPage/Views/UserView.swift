@@ -1,8 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 import RelayAPI
 import RelayEngine
 import RelayStore
-// SPDX-License-Identifier: Apache-2.0
 import Requirements
 import UpgradeRules
 

@@ -1,5 +1,5 @@
-package import RelayEngine
 // SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
 package import Requirements
 
 /// Which deliveries of a list are wanted; a nil field does not filter.

@@ -1,6 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 package import Registry
 package import RelayEngine
-// SPDX-License-Identifier: Apache-2.0
 package import Requirements
 import UpgradeRules
 
