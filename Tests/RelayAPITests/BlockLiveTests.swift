@@ -31,6 +31,9 @@ import WireFormat
         #expect(answer.text("version", "required") == "2.0" && answer.text("version", "blocked", "0") == "2.1.5")
         #expect(answer.text("version", "message") == nil, "the words are the block's")
         #expect(answer.text("version", "blocks", "0", "state") == "inForce")
+        #expect(
+            answer.text("version", "blocks", "0", "inForceSince") == (Bench.now + .seconds(1)).internetTime,
+            "\(answer.body)")
         #expect(answer.text("version", "blocks", "0", "message") == "Leave it.")
         #expect(answer.text("blockCampaigns", "0", "blocked") == "2.1.5")
         #expect(answer.value("blockCampaigns", "0", "required") == .null && answer.value("campaign") == .null)

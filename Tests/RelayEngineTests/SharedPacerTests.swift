@@ -60,8 +60,9 @@ import Testing
         pacer.consume(0, by: "one")
         let later = start + .milliseconds(25)
         #expect(pacer.allowance(for: "two", at: later).pushes == 0, "\"one\" asked first")
-        #expect(pacer.allowance(for: "one", at: later).pushes == 1)
+        #expect(pacer.allowance(for: "one", at: later).pushes > 0)
         pacer.consume(0, by: "one")
+        pacer.consume(1, by: "three")
         #expect(pacer.allowance(for: "two", at: later).pushes == 0, "the turn is still its own")
     }
 }

@@ -36,7 +36,7 @@ struct LanguageTests {
         keys.formUnion(DeviceField.allCases.compactMap { $0.noun?.description })
         for field in RequirementField.allCases { keys.formUnion([field.label.description, field.hint.description]) }
         // The sentences that the page has in common with the API and the commands.
-        let effects = root.appending(path: "../../Store/RelayStore/Requirements/CampaignEffect.swift").standardized
+        let effects = root.appending(path: "../../Rules/Requirements/Campaigns/CampaignEffect.swift").standardized
         let sentences = try String(contentsOf: effects, encoding: .utf8).matches(of: /Sentence\(\s*"([^"]*)"/)
         #expect(sentences.count > 10)
         return keys.union(sentences.map { String($0.1) })

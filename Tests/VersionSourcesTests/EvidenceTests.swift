@@ -152,6 +152,25 @@ import UpgradeRules
         #expect(said.isEmpty)
     }
 
+    @Test func `A relay that begins to lead goes on with what the one before it has heard`() throws {
+        defer { bench.stop() }
+        let end = now + .seconds(86_400)
+        let membership = bench.store.membership
+        membership.beginFleet { MonotonicTime(nanoseconds: 0) }
+        let (node, _) = try bench.store.join(NodeDescription(name: "a", release: "test"), for: .seconds(60))
+        membership.note(node, trustedUntil: MonotonicTime(nanoseconds: 1 << 60))
+        var next = try live()
+        membership.note(leads: true)
+        var leader = try live()
+        leader.turn()
+        #expect(try verdict(leader).state == .held(until: end))
+        // It has no answer of its own.
+        show("")
+        pass(.seconds(3600))
+        next.turn()
+        #expect(try verdict(next).state == .held(until: end))
+    }
+
     @Test func `Another version begins another hold, also after a restart`() throws {
         defer { bench.stop() }
         var life = try live()

@@ -113,7 +113,7 @@ package struct SourceLoop {
         }
         // Only the leading relay lets versions through.
         guard leads else { return due.min() ?? runner.clock() + Self.longestSleep }
-        // Before the gates: the evidence that a gate decides by must survive the process, too.
+        // Before the gates: the evidence that they decide by must survive the process, too.
         if let next = evidence.update(runner) { due.append(next) }
         if let next = gates.update(runner, callbacks) { due.append(next) }
         return due.min() ?? runner.clock() + Self.longestSleep

@@ -147,7 +147,7 @@ extension Dispatcher {
                 noteRefusal(for: record.app, error)
             }
         }
-        // Requirements that began without a gate, or have reached their moment, are in force since this look: the other
+        // Requirements that wait for no store, or have reached their moment, are in force since this look: the other
         // channels, such as the check at login, need them now.
         if hasChanged { onVersions(try store.versions()) }
     }
