@@ -318,27 +318,16 @@ extension Dispatcher {
         knownOpen = now
     }
 
-    /// Puts pushes back in line that were recorded as refused before a restart, a reload or a pause, if the service has taken
+    /// Puts pushes back in line that were recorded as refused before a restart, a reload or a pause, if their service has taken
     /// nothing of the campaign yet: the earlier run's breaker had not judged, so the credential may have been at fault, and
     /// may have been repaired since. They go out again, fewer than a breaker's sample, and are judged with those that follow.
     private func recallRefusals(of record: CampaignRecord, by lease: inout RunLease, at now: Timestamp) throws {
-        guard record.figures.counts.rejected > 0, !record.figures.counts.proveCredential else { return }
-        let refused = try store.deliveries(of: record.key, DeliveryFilter(state: .rejected), after: 0, limit: 1000)
-        var refusals = UnjudgedRefusals()
-        // Pushes that never left were refused by the relay itself.
-        refusals.add(
-            Refusals(),
-            refused.filter { $0.attempts > 0 }.map { push in
-                let row = LedgerRow(
-                    device: push.device, state: .rejected, attempts: UInt16(clamping: push.attempts),
-                    reason: push.reason)
-                return (row, telephone: Array((push.telephone ?? "").utf8))
-            })
-        guard let commit = refusals.recall(for: record.key, at: now), try store.commit([commit], of: lease, at: now)
+        guard let refusals = try UnjudgedRefusals(recordedOf: record, in: store),
+            let commit = refusals.recall(for: record.key, at: now), try store.commit([commit], of: lease, at: now)
         else { return }
         lease.commits += 1
         log(
-            .notice, "refused pushes are tried again: the service has taken none of the campaign yet",
+            .notice, "refused pushes are tried again: their service has taken none of the campaign yet",
             [("campaign", record.id), ("pushes", String(commit.rows.count))])
     }
 }

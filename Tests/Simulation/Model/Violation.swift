@@ -189,7 +189,7 @@ package enum Promise {
         ("wave.pause", "a wave begins after its pause, or when a person says so", "PACING: between waves"),
         (
             "campaign.refusals",
-            "what was refused before a service had taken anything is tried again when its campaign is taken up",
+            "what was refused before its service had taken anything is tried again when its campaign is taken up",
             "DESIGN 7"
         ),
         ("campaign.silent", "a campaign that does not move says why", "README"),

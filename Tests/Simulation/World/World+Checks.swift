@@ -236,13 +236,17 @@ extension World {
             && model.campaigns[campaign.id].map { model.supersededAt($0.announcement) == nil } ?? true
     }
 
-    /// A campaign is taken up, by a process or by a person. Its pushes that a service refused, before any service had taken a push or
+    /// A campaign is taken up, by a process or by a person. Its pushes that a service refused, before that service had taken a push or
     /// called a token dead, may have failed for the credential, and are in line again.
     func owe(_ campaign: CampaignRecord) {
-        guard [.running, .paused, .suspended].contains(campaign.state), campaign.figures.counts.rejected > 0,
-            !campaign.figures.counts.proveCredential
+        guard [.running, .paused, .suspended].contains(campaign.state), campaign.figures.counts.rejected > 0
         else { return }
-        owed[campaign.id] = refused(campaign)
+        let unproven = campaign.figures.unprovenChannels.keys
+        let tokens = refused(campaign).filter { token in
+            guard let device = try? relay?.store.device(campaign.app, token: token) else { return false }
+            return unproven.contains(device.registration.channel)
+        }
+        if !tokens.isEmpty { owed[campaign.id] = tokens }
     }
 
     /// A campaign was suspended for its credential: the pushes that were refused for that, since a service last took any, are in line
@@ -324,9 +328,10 @@ extension World {
             campaign.figures.waves.list.allSatisfy({ $0.begunAt != nil })
         else { return nil }
         let counts = campaign.figures.counts
-        // Pushes that were refused before a service had taken any are in line again after a start, and may not be pushed any more, either.
+        // Pushes that were refused before their service had taken any are in line again after a start, and may not be pushed any more, either.
         // The model does not know the devices that a block is still for, so a block is through in each case.
-        let recalled = campaign.requirement.kind == .blocked || counts.proveCredential ? 0 : counts.rejected
+        let refused = campaign.figures.unprovenChannels.values.reduce(0) { $0 + $1[.rejected] }
+        let recalled = campaign.requirement.kind == .blocked ? 0 : min(refused, counts.rejected)
         guard counts.pending + counts.retrying + recalled > 0 else { return [] }
         let rows = (try? relay?.store.deliveries(of: campaign.key, DeliveryFilter(), after: 0, limit: 1000)) ?? []
         let open: [DeliveryState] = [.pending, .inFlight, .retrying] + (recalled > 0 ? [.rejected] : [])
@@ -352,5 +357,12 @@ extension World {
         model.broke(
             "restart.answers",
             "before: \(lost?.0.text ?? "\(before.count) answers"), after: \(lost?.1.text ?? "\(after.count)")")
+    }
+}
+
+extension CampaignFigures {
+    /// The answers of push services that have neither taken a push of the campaign nor called a token dead.
+    fileprivate var unprovenChannels: [Channel: ChannelAnswers] {
+        channels.filter { $0.value[.accepted] + $0.value[.unregistered] == 0 }
     }
 }
