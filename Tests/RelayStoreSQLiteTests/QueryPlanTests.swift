@@ -37,6 +37,21 @@ struct QueryPlanTests {
         return fixture
     }
 
+    /// SQLite makes a table of a CHECK's list of more than two values, anew for each row.
+    @Test(
+        "a row that is written makes no table of a list",
+        arguments: [
+            "device (app_id, token, environment, planned_environment)", "delivery (campaign_id, device_id, environment, state)",
+            "shard (campaign_id, environment, wave, last)", "token_doubt (app_id, environment, kind, device_id)",
+        ])
+    func writesWithoutALookUp(columns: String) throws {
+        let fixture = try StoreFixture()
+        let codes = try fixture.store.inspect("EXPLAIN INSERT INTO \(columns) VALUES (1, 1, 1, 1)").compactMap {
+            $0.dropFirst().first ?? nil
+        }
+        #expect(codes.contains("OpenWrite") && !codes.contains("OpenEphemeral"), "\(codes)")
+    }
+
     @Test("A batch of devices is read by the rowid range, of the sandbox by its index, and nothing is sorted")
     func readDevices() throws {
         for fixture in [try StoreFixture(), try largeStore()] {

@@ -35,6 +35,8 @@ static const char steps[] = {
 #embed "postgres/35-channels.sql"
     , 0,
 #embed "postgres/36-channel-answers.sql"
+    , 0,
+#embed "postgres/37-channel-range.sql"
     , 0
 };
 

@@ -75,6 +75,8 @@ static const char steps[] = {
 #embed "schema/35-channels.sql"
     , 0,
 #embed "schema/36-channel-answers.sql"
+    , 0,
+#embed "schema/37-channel-range.sql"
     , 0
 };
 

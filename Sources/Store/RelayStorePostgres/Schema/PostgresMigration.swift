@@ -26,6 +26,7 @@ struct PostgresMigration: Sendable {
             "events of campaigns, by the relay",
             "channels of devices",
             "answers by channel",
+            "channels as a range",
         ]
         let bytes = unsafe UnsafeRawBufferPointer(start: relay_postgres_steps(), count: relay_postgres_steps_size())
         let texts = unsafe Array(bytes).split(separator: 0)

@@ -44,6 +44,7 @@ extension Migration {
             "events of campaigns, by the relay",
             "channels of devices",
             "answers by channel",
+            "channels as a range",
         ]
         let bytes = unsafe UnsafeRawBufferPointer(start: relay_schema_steps(), count: relay_schema_steps_size())
         let texts = unsafe Array(bytes).split(separator: 0)
