@@ -41,8 +41,9 @@ struct QueryPlanTests {
     @Test(
         "a row that is written makes no table of a list",
         arguments: [
-            "device (app_id, token, environment, planned_environment)", "delivery (campaign_id, device_id, environment, state)",
-            "shard (campaign_id, environment, wave, last)", "token_doubt (app_id, environment, kind, device_id)",
+            "device (app_id, token, environment, planned_environment)",
+            "delivery (campaign_id, device_id, environment, state)",
+            "shard (campaign_id, environment, wave, last)", "token_doubt (app_id, environment, kind, answers)",
         ])
     func writesWithoutALookUp(columns: String) throws {
         let fixture = try StoreFixture()
