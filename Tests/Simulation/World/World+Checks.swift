@@ -243,7 +243,10 @@ extension World {
         else { return }
         let unproven = campaign.figures.unprovenChannels.keys
         let tokens = refused(campaign).filter { token in
-            guard let device = try? relay?.store.device(campaign.app, token: token) else { return false }
+            // Apps that name the wrong environment change a device's service while its push is on its way.
+            guard let app = app(of: campaign), settings.setup["astray", app] == 0,
+                let device = try? relay?.store.device(campaign.app, token: token)
+            else { return !campaign.figures.counts.proveCredential }
             return unproven.contains(device.registration.channel)
         }
         if !tokens.isEmpty { owed[campaign.id] = tokens }
@@ -269,24 +272,12 @@ extension World {
         guard let owed = owed.removeValue(forKey: campaign.id), !rowsWereDeleted else { return }
         // After its time to live no push is tried again.
         if let end = campaign.facts.finishedAt, end >= campaign.facts.expiresAt { return }
-        guard let token = owed.intersection(refused(campaign)).subtracting(movedOn(from: campaign)).min() else {
+        guard let token = owed.intersection(refused(campaign)).min() else {
             return
         }
         model.broke(
             "campaign.refusals",
             "campaign \(campaign.id) has ended, and \(token), refused when it was taken up, was not tried again")
-    }
-
-    /// The tokens that their app registered in the other environment since their push was refused: it is another service's.
-    private func movedOn(from campaign: CampaignRecord) -> Set<String> {
-        guard let app = app(of: campaign), settings.setup["astray", app] == 1 else { return [] }
-        let rows = try? relay?.store.deliveries(
-            of: campaign.key, DeliveryFilter(state: .rejected), after: 0, limit: 1000)
-        return Set(
-            (rows ?? []).filter { row in
-                guard let device = try? relay?.store.device(row.app, token: row.token) else { return true }
-                return device.registeredAt > row.updatedAt
-            }.map(\.token))
     }
 
     func toldCampaign(_ record: CampaignRecord) -> ToldCampaign? {
