@@ -7,7 +7,7 @@ extension CampaignRecord {
     /// Whether its requirement is not in force for everybody yet.
     package var isStaged: Bool { requirement.reach < Requirement.everybody }
 
-    /// Whether it goes to named users alone for now.
+    /// The campaign goes to named users alone for now.
     package var isCanary: Bool { canary?.phase == .alone }
 
     /// The telephones that it goes to; nil: everybody.

@@ -54,7 +54,7 @@ package struct CampaignRecord: Hashable, Sendable {
 extension CampaignRecord {
     package var key: CampaignKey { facts.key }
     package var state: CampaignState { facts.state }
-    /// Whether it is sent outside its app's hours, too.
+    /// The campaign is sent outside its app's hours, too.
     package var isUrgent: Bool { facts.urgentAt != nil }
 
     /// nil where the bump named no telephones.

@@ -58,7 +58,7 @@ package struct RoundDraft: Hashable, Sendable {
     package var cause: Cause
     /// From now until nothing is sent any more.
     package var timeToLive: Duration
-    /// Whether it is sent at any hour from then on. Default no.
+    /// The campaign is sent at any hour from then on. Default no.
     package var isUrgent = false
 
     package init(_ cause: Cause, timeToLive: Duration) {

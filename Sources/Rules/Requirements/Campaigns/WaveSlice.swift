@@ -11,6 +11,6 @@ package struct WaveSlice: Hashable, Sendable {
         self.number = number
     }
 
-    /// Whether it is the last wave, which takes all devices without an outcome, whichever wave their users are in.
+    /// The last wave takes all devices without an outcome, whichever wave their users are in.
     package var isLast: Bool { number == draw.plan.count - 1 }
 }
