@@ -85,6 +85,8 @@ struct LedgerWatch {
     var changed: Set<String> = []
     /// Campaigns that stopped, went on or began anew for another reason than the push service.
     var stirred: Set<String> = []
+    /// When all campaigns last stopped or began anew, by the relay's clock; nil: never.
+    var stirredAt: Timestamp?
     /// Campaigns that were ever another relay's.
     var fenced: Set<String> = []
     /// Whether an older copy ever took the store's place: the owner that a campaign had then is no longer its owner.
@@ -105,6 +107,9 @@ struct LedgerWatch {
 
     /// How many batches have come back since the dispatcher's turn began: the dispatcher hears of them in its next one.
     var unheard = 0
+
+    /// Whether a campaign that was announced at this moment, by the relay's clock, was there when all last began anew.
+    func isStirred(at createdAt: Timestamp) -> Bool { stirredAt.map { createdAt <= $0 } ?? false }
 
     mutating func turnBegins() {
         heard = back.count

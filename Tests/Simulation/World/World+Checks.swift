@@ -187,7 +187,7 @@ extension World {
                         "campaign \(campaign.id) of \(World.text(version: campaign.version)) of app \(campaign.app) is \(campaign.state)"
                             + (campaign.reason.map { ": \($0)" } ?? ""))
                 }
-                noteLedger(of: campaign, told[campaign.id]?.campaign)
+                noteLedger(of: campaign, told[campaign.id]?.campaign, createdAt: record.facts.createdAt)
                 told[campaign.id] = (campaign, tick)
                 judgeWaves(of: record, campaign.app)
                 judgePauses(of: record, campaign)

@@ -56,8 +56,10 @@ extension World {
         }
     }
 
-    /// Every campaign that is not over begins anew.
+    /// Every campaign that is not over begins anew. So does a campaign that this turn has announced, or still announces, and that nothing
+    /// has shown yet.
     func stirLedgers() {
+        ledger.stirredAt = clock.now.wall
         for (id, known) in told where !known.campaign.isOver { ledger.stirred.insert(id) }
     }
 
@@ -76,11 +78,16 @@ extension World {
     }
 
     /// The relay shows a campaign that has changed.
-    func noteLedger(of campaign: ToldCampaign, _ before: ToldCampaign?) {
+    ///
+    /// - Parameters:
+    ///   - before: the campaign as it was shown last; nil: it is shown for the first time.
+    ///   - createdAt: when it was announced, by the relay's clock.
+    func noteLedger(of campaign: ToldCampaign, _ before: ToldCampaign?, createdAt: Timestamp) {
         ledger.changed.insert(campaign.id)
         // A campaign that was over begins anew when it reminds: pushes that a service refused, having taken none, are in line again.
         let isReopened = before?.isOver ?? false && !campaign.isOver
-        if isReopened || ["paused", "suspended", "superseded"].contains(campaign.state) {
+        let isStirred = before == nil && ledger.isStirred(at: createdAt)
+        if isReopened || isStirred || ["paused", "suspended", "superseded"].contains(campaign.state) {
             ledger.stirred.insert(campaign.id)
         }
     }
@@ -204,12 +211,16 @@ extension World {
         ledger.orderChange = storage.writes
         // Only the main service stops the campaign.
         let query = """
-            SELECT DISTINCT c.public_id, d.reason FROM campaign AS c JOIN delivery AS d ON d.campaign_id = c.id
+            SELECT DISTINCT c.public_id, d.reason, c.created_at FROM campaign AS c JOIN delivery AS d ON d.campaign_id = c.id
             WHERE c.state = 'running' AND d.state = 3 AND d.environment = 0 AND d.next_attempt_at <= d.updated_at
                 AND d.reason IN ('InvalidProviderToken', 'PERMISSION_DENIED', 'Unregistered', 'UNREGISTERED')
             """
         guard let rows = undisturbed({ try? relay.store.inspect(query) }) else { return }
-        for row in rows where !ledger.stirred.contains(row[0]) {
+        /// A campaign of the turn in which all began anew may not have been shown yet.
+        func isStirred(_ createdAt: String) -> Bool {
+            Int64(createdAt).map { ledger.isStirred(at: Timestamp(milliseconds: $0)) } ?? false
+        }
+        for row in rows where !ledger.stirred.contains(row[0]) && !isStirred(row[2]) {
             model.broke(
                 "commit.order",
                 "campaign \(row[0]) runs, and has pushes in line again that were refused with \(row[1]): its suspension is not in the store"
