@@ -58,6 +58,23 @@ import Testing
         #expect(result.out.contains("download URL  as the configuration says\n"), "\(result.out)")
     }
 
+    /// A new user writes APP PLATFORM as for every other command of a version.
+    @Test func `The versions of one platform are shown alone`() async {
+        let transport = ScriptedTransport([
+            "GET /v1/apps/a/ios/version": (200, #"{"required":"2.0.0"}"#),
+            "GET /v1/apps/a/android/version": (200, #"{"required":"3.0.0"}"#),
+        ])
+        let both = await run(["version", "show", "a"], transport)
+        #expect(both.out.contains("2.0.0") && both.out.contains("3.0.0"), "\(both.out)")
+        let one = await run(["version", "show", "a", "Android"], transport)
+        #expect(!one.out.contains("2.0.0") && one.out.contains("3.0.0"), "\(one.out)")
+        let wrong = await run(["version", "show", "a", "windows"], transport)
+        #expect(wrong.code == .usage)
+        #expect(wrong.err.hasPrefix("error: \"windows\" is not a platform; ios or android\n"), "\(wrong.err)")
+        let missing = await run(["version", "show", "b", "ios"], ScriptedTransport([:]))
+        #expect(missing.err.hasPrefix("error: no app \"b\" for ios\n"), "\(missing.err)")
+    }
+
     /// FAULTS 4: a line feed was shown as U+FFFD.
     @Test func `The faults of a reload stand on lines of their own`() async {
         let detail = #"not reloaded: error: the configuration c is invalid: 2 errors\n  a: bad\n  b: worse\nforged"#

@@ -55,7 +55,7 @@ import Testing
         (["f", "--name"], "--name needs a value: --name NAME"),
         (["f", "--name", "a", "--name", "b"], "--name was given twice"),
         ([], "FILE is missing: the file"),
-        (["a", "b", "c"], "unexpected argument \"c\""),
+        (["a", "b", "c"], "unexpected argument \"c\": the command takes FILE [MORE]"),
         (["f", "--state", "onn"], "--state: \"onn\" is not a state; on, off; did you mean \"on\"?"),
         (["f", "--state", "on,off"], "--state: \"on,off\" is not a state; on, off"),
         (["f", "--modes", "fast,sloww"], "--modes: \"sloww\" is not a modes; fast, slow; did you mean \"slow\"?"),

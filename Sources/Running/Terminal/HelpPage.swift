@@ -14,7 +14,7 @@ package struct HelpPage: Sendable {
     /// One line: "upgrade-relay devices show TOKEN [--app APP]".
     package var usage: String {
         var words = ["upgrade-relay"] + spec.path
-        words += spec.positionals.map { $0.isRequired ? $0.name + ($0.isRepeatable ? "…" : "") : "[\($0.name)]" }
+        words += spec.positionals.map(\.usage)
         words += spec.options.filter(\.isRequired).map { "--\($0.name) \($0.value ?? "")\($0.isRepeatable ? "…" : "")" }
         words.append("[options]")
         return words.joined(separator: " ")

@@ -73,4 +73,7 @@ package struct PositionalSpec: Sendable, Equatable {
     package var isRequired: Bool
     /// Whether it may be given more than once; only a command's last one may.
     package var isRepeatable = false
+
+    /// Its part of the usage line: "APP", "[APP]" where it may be left out, "VERSION…" where several may follow.
+    var usage: String { isRequired ? name + (isRepeatable ? "…" : "") : "[\(name)]" }
 }

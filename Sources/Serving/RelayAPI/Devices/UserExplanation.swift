@@ -159,9 +159,11 @@ package struct UserExplainer {
             device.registration.osVersion, UpgradeRule.User(nil, system: device.registration.osVersion)
         )
         guard let answer = versionCache.check(app, version: version, user: nobody) else { return .notConfigured }
-        let why =
-            "a proxy does not know the user: "
-            + answer.verdict.words(version, nobody, among: versionCache.rules(of: app))
+        let rules = versionCache.rules(of: app)
+        let (words, user) = (answer.verdict.words(version, nobody, among: rules), device.registration.user)
+        let own = versionCache.check(app, version: version, user: user)?.verdict.words(version, user, among: rules)
+        // Only where it matters that a proxy knows no user.
+        let why = own == words ? words : "a proxy does not know the user: \(words)"
         switch versionCache.enforce(app, version: version, system: system).1 {
         case .denied: return .init(.denied, why)
         case .passes: return .init(.passes, why)
