@@ -58,9 +58,9 @@ extension Dispatcher {
         while run.lifecycle.isSending, isTrusted {
             pulse.beat()
             let now = now
-            let isProbe = isProbing(service)
+            let isProbe = limits.isProbing(service.limited)
             switch service.machine.next(
-                at: now, isProbe: isProbe, allowance: { allowance(of: service, at: now.tick) })
+                at: now, isProbe: isProbe, allowance: { allowance(of: service, at: now) })
             {
             case .wait(let time):
                 return time ?? .seconds(3600)
@@ -142,7 +142,7 @@ extension Dispatcher {
         service.machine.left(
             batch.schedulerSource, tag: batch.tag, devices: batch.devices.count, pushes: batch.pushCount)
         run.left(batch)
-        consume(batch.pushCount, of: service, at: now.tick)
+        limits.consume(batch.pushCount, of: service.limited, at: now.tick)
         nextTag += 1
         guard let requests = batch.requests else {
             answered.append(batch)
@@ -248,7 +248,7 @@ extension Dispatcher {
                 }
             }
             service.machine.ended(end, campaign: run.record.key.row, at: now)
-            settleUse(of: service, end, at: now.tick)
+            limits.settle(end, of: service.limited, at: now.tick)
             if batch.settled != nil {
                 for channel in batch.handedTo.sorted() { handOver(run, to: channel, at: now) }
             }

@@ -23,7 +23,7 @@ extension Dispatcher {
         self.term = term
         for run in runsInOrder { halt(run) }
         // Another relay may have begun to send for these projects.
-        if !store.membership.isAlone { quotas = [:] }
+        if !store.membership.isAlone { limits.forgetQuota() }
         claimsDue = [:]
         lookAtOnce()
     }
@@ -51,7 +51,7 @@ extension Dispatcher {
         claimsDue[record.key] = nil
         if let project, !store.membership.isAlone, !runs.values.contains(where: { $0.sends(for: project) }) {
             // Another relay may have sent for the project since this one did.
-            quotas[project] = nil
+            limits.forgetQuota(of: project)
         }
         running.insert(record.key)
         let seen = record.seen(route.waveRules)

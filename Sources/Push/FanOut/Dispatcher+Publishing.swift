@@ -15,7 +15,7 @@ extension Dispatcher {
         let storeFault = faults.text("store")
         let figures = runs.mapValues { run in
             var figures = run.figures
-            figures.pacer = pacers[run.record.app]?.pacer
+            figures.pacer = limits.pacer(of: run.record.app)
             figures.tick = tick
             let known = run.services.flatMap { waits[$0.key] ?? [] }
             figures.trouble = known.min { $0.cause < $1.cause }?.text ?? storeFault
@@ -40,7 +40,7 @@ extension Dispatcher {
                 if let kind = Self.part(of: wait.cause) { texts[key.part(kind)] = wait.text }
             }
         }
-        work.rateLimits = pacers.mapValues { $0.pacer.rate(at: tick) }
+        work.rateLimits = limits.rates(at: tick)
         board.write { [work, texts] in
             $0.figures = figures
             $0.faults = texts
@@ -66,17 +66,12 @@ extension Dispatcher {
         // Nearly always there is no trouble, and then no fault is looked up by name.
         guard service.machine.isInTrouble || service.quota != nil || !faults.texts.isEmpty else { return [] }
         return [
-            wait(.keyPause, service.machine.pause.map { pauseText($0, service) }),
+            wait(.keyPause, service.machine.pause.map(service.pauseText)),
             wait(.stopped, service.machine.stopReason),
-            wait(.unreachable, faults.text(connectionPart(service))),
-            wait(.outage, faults.text(outagePart(service))),
+            wait(.unreachable, faults.text(service.connectionPart)),
+            wait(.outage, faults.text(service.outagePart)),
             wait(.credential, credentialText(service)),
             quotaWait(service, at: now),
         ].compactMap(\.self)
-    }
-
-    func pauseText(_ pause: (until: Timestamp, reason: String), _ service: PushService) -> String {
-        "\(pause.reason): \(service.providerName) wants a pause from this key; sending goes on by itself at "
-            + pause.until.internetTime
     }
 }

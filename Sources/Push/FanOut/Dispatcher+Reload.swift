@@ -35,7 +35,7 @@ extension Dispatcher {
                 do { try endCauses(of: app, old, route, at: now.wall) } catch { return noteStore(error) }
             }
             newRoutes[app] = nil
-            unrouted.remove(app)
+            reconciler.rerouted(app)
             routes[app] = route
             for service in servicesInOrder where service.key.app == app {
                 if let old, let route, old.reaches(as: route) {
@@ -44,8 +44,8 @@ extension Dispatcher {
                     close(service)
                 }
             }
-            takePace(of: app, at: now.tick)
-            changeQuotas(at: now.tick)
+            limits.take(route?.pace, of: app, at: now.tick)
+            limits.take(self.routes.values.flatMap(\.quotas), at: now.tick)
             if route == nil { _ = faults.clear(app.faultPart) }
             // Another route may announce, remind or send where the old one did not.
             lookAtOnce()

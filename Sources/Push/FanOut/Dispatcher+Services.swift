@@ -23,14 +23,6 @@ extension Dispatcher {
         return service
     }
 
-    /// The name of the fault that a service cannot be reached.
-    func connectionPart(_ service: PushService) -> String {
-        service.key.part(service.providerName.lowercased())
-    }
-
-    /// The name of an outage among the faults.
-    func outagePart(_ service: PushService) -> String { service.key.part("outage") }
-
     /// The fields that name a service in the log. Campaigns that are sent side by side have services of their own, so
     /// the campaign that the service sends, if any, is one of the fields.
     func names(of service: PushService) -> Log.Fields {
@@ -57,18 +49,13 @@ extension Dispatcher {
             restSecondTries(at: service, for: .seconds(60), "it cannot be reached: \(error)")
         case .connected:
             if service.machine.connected() {
-                _ = faults.clear(connectionPart(service))
+                _ = faults.clear(service.connectionPart)
                 log(.notice, "connected to the push service again", names(of: service))
             }
         case .failing(let error, let attempts):
             // A pool that sends nothing dials no more, and so would never report that the fault is over.
             guard isUsed(service) else { return }
-            let place =
-                service.key.channel == .sandbox
-                ? "the push service's sandbox"
-                : service.key.channel.isBeside ? service.providerName : "the push service"
-            let text = "cannot reach \(place): \(error); it is dialled again by itself, after 75 s at the most"
-            _ = faults.set(connectionPart(service), text)
+            _ = faults.set(service.connectionPart, service.unreachableText(error))
             if service.machine.connectionFailed(error) {
                 log(
                     .error, "cannot reach the push service",
@@ -95,7 +82,7 @@ extension Dispatcher {
         case .goesOn(let until):
             noteOutage(of: service, until: now.wall(at: until))
         case .ended(let time):
-            _ = faults.clear(outagePart(service))
+            _ = faults.clear(service.outagePart)
             log(
                 .notice, "the push service takes pushes again: sending goes on",
                 names(of: service) + [("seconds", String(time.milliseconds / 1000))])
@@ -103,10 +90,7 @@ extension Dispatcher {
     }
 
     mutating func noteOutage(of service: PushService, until: Timestamp) {
-        _ = faults.set(
-            outagePart(service),
-            "the push service answers \(service.outageText) to nearly every push: sending waits and goes on by itself; "
-                + "the next try is at \(until.internetTime)")
+        _ = faults.set(service.outagePart, service.outageText(until: until))
     }
 
     /// Forgets the troubles of services that no campaign uses: the next campaign finds out for itself, with its own small batch.
@@ -115,7 +99,7 @@ extension Dispatcher {
             forgetCredentialFault(of: service)
         }
         for service in services.values where service.tokens.moved.isSuspect && !isUsed(service) {
-            _ = faults.clear(environmentPart(service))
+            _ = faults.clear(service.environmentPart)
         }
         let troubled = services.values.filter { service in
             (service.machine.isInOutage || service.machine.connectionFault != nil) && !isUsed(service)
@@ -127,7 +111,7 @@ extension Dispatcher {
 
     mutating func forgetTroubles(of service: PushService, isReported: Bool) {
         let had = service.machine.forgetTrouble()
-        for part in [had.outage ? outagePart(service) : nil, had.connection ? connectionPart(service) : nil] {
+        for part in [had.outage ? service.outagePart : nil, had.connection ? service.connectionPart : nil] {
             guard let part, faults.clear(part), isReported else { continue }
             log(
                 .notice, "the push service is not waited for any more", names(of: service))
@@ -165,7 +149,7 @@ extension Dispatcher {
             let requests = batch.makeSecondTries(with: template)
         else { return false }
         // These were sent without an allowance: later pushes make up for them.
-        consume(requests.count, of: other, at: now.tick)
+        limits.consume(requests.count, of: other.limited, at: now.tick)
         if let address = other.secondTryConnections.submit(requests, pin: batch.pin) {
             owners[address] = (other, true)
         }
@@ -188,24 +172,19 @@ extension Dispatcher {
         service.provider.credentialPause(at: service.server, now: now.wall)?.until
     }
 
-    func environmentPart(_ service: PushService) -> String { service.key.part("environment") }
-
     /// Notes whether the devices that the other environment took are moved there. They are not if nearly all were taken there,
     /// which is no single device's mistake.
     mutating func noteMoves(_ trip: CredentialBreaker.Trip?, of service: PushService) {
         guard let trip else {
-            if !service.tokens.moved.isSuspect { _ = faults.clear(environmentPart(service)) }
+            if !service.tokens.moved.isSuspect { _ = faults.clear(service.environmentPart) }
             return
         }
-        let (own, other) = (service.key.channel.environment.name, service.key.channel.other.environment.name)
-        let text =
-            "\(trip.pushes) of the last \(trip.answers) tokens are taken by \(other) and not by \(own), where their devices are "
-            + "registered: they are pushed to, and the devices stay as they are registered"
-        guard faults.set(environmentPart(service), text) else { return }
+        guard faults.set(service.environmentPart, service.misplacedText(trip)) else { return }
         log(
             .warning, "devices are not moved to the other environment, for nearly all would be",
             [
-                ("app", service.key.app.app), ("environment", own), ("taken", String(trip.pushes)),
+                ("app", service.key.app.app), ("environment", service.key.channel.environment.name),
+                ("taken", String(trip.pushes)),
                 ("answers", String(trip.answers)),
             ])
     }

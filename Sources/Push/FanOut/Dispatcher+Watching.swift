@@ -21,14 +21,14 @@ extension Dispatcher {
             let hasChanged =
                 mark != seenMark || looksForOthers || running != Set(runs.filter(\.value.lifecycle.isSending).keys)
             if hasChanged {
-                // Campaigns that are superseded below were open before.
-                if lastLook == nil { knownOpen = Set(try store.openCampaigns().map(\.key)) }
-                try announceRises(at: now.wall)
+                try reconciler.announce(routes, &faults, at: now.wall)
             }
             let leads = store.membership.leads
-            let reminds = leads && (hasChanged || now.tick >= nextReminderLook) ? beginReminders(at: now) : false
+            let reminds =
+                leads && (hasChanged || reconciler.looksForReminders(at: now.tick))
+                && reconciler.remind(routes.filter { newRoutes[$0.key] == nil }, &faults, at: now)
             if hasChanged || reminds { try matchRuns(at: now) }
-            seenMark = endRefusals() ? nil : mark
+            seenMark = reconciler.endLook() ? nil : mark
             if leads, now.tick >= nextWebhookSweep {
                 try store.forgetWebhooks(before: now.wall - configuration.webhookMemory)
                 nextWebhookSweep = now.tick + .seconds(3600)
@@ -79,83 +79,10 @@ extension Dispatcher {
         nextLook = now.tick
     }
 
-    /// Notes that one app's part of the store cannot be read or written: the look goes on with the other apps, and the
-    /// next one tries this app again.
-    mutating func noteRefusal(for app: AppKey, _ error: any Error) {
-        refusedApps.insert(app)
-        _ = faults.set(app.faultPart, "\(error)")
-        guard !knownRefused.contains(app) else { return }
-        log(
-            .error, "the store refuses for one app: the others go on",
-            [("app", app.app), ("platform", app.platform.rawValue), ("error", "\(error)")])
-    }
-
-    /// Ends the look, and logs the apps for which the store no longer refuses.
-    ///
-    /// - Returns: whether the store refused for an app.
-    private mutating func endRefusals() -> Bool {
-        for app in knownRefused.subtracting(refusedApps).sorted() {
-            log(
-                .notice, "the store does not refuse for the app any more",
-                [("app", app.app), ("platform", app.platform.rawValue)])
-        }
-        knownRefused = refusedApps
-        refusedApps = []
-        return !knownRefused.isEmpty
-    }
-
-    private mutating func announceRises(at now: Timestamp) throws {
-        let records = try store.versions()
-        onVersions(records)
-        var hasChanged = false
-        // Only the leading relay does this: two would log it twice, and two configurations would begin a campaign each.
-        for record in records where store.membership.leads {
-            guard let required = record.required ?? record.requirements.blocked.first else { continue }
-            let part = record.app.faultPart
-            guard let route = routes[record.app] else {
-                _ = faults.clear(part)
-                // Fine for an app that only asks at login; worth a line if pushes were expected.
-                if unrouted.insert(record.app).inserted {
-                    log(
-                        .notice, "a required version is stored for an app without a push service",
-                        [("app", record.app.app), ("platform", record.app.platform.rawValue)])
-                }
-                continue
-            }
-            do {
-                let decision = try store.reconcile(record.app, in: surroundings(record.app, route.draft, now))
-                hasChanged = hasChanged || decision.hasChanged
-                if let campaign = decision.campaign {
-                    // The version was stored earlier without a campaign, because the app could not be pushed to then.
-                    log(
-                        .notice, "a campaign begins",
-                        [
-                            ("campaign", campaign.id), ("app", record.app.app), ("required", required.text),
-                            ("state", campaign.state.rawValue),
-                        ])
-                }
-                _ = faults.clear(part)
-            } catch let error as StoreError where error.code == .noDownloadURL {
-                if faults.set(part, error.description) {
-                    log(
-                        .error, "a requirement cannot be announced without a download URL",
-                        [
-                            ("app", record.app.app), ("required", required.text),
-                        ])
-                }
-            } catch {
-                noteRefusal(for: record.app, error)
-            }
-        }
-        // Requirements that wait for no store, or have reached their moment, are in force since this look: the other
-        // channels, such as the check at login, need them now.
-        if hasChanged { onVersions(try store.versions()) }
-    }
-
     private mutating func matchRuns(at now: Moment) throws {
         let surelyPast = surelyPast
         let open = try store.openCampaigns()
-        try reportSuperseded(open)
+        try reconciler.reportSuperseded(open)
         let records = open.filter { $0.state == .running }
         let byKey = Dictionary(uniqueKeysWithValues: records.map { ($0.key, $0) })
         let others = store.membership.isAlone ? [] : try store.campaignsOfOthers()
@@ -183,7 +110,7 @@ extension Dispatcher {
                 if (error as? StoreError)?.isOfWholeStore ?? false {
                     noteStore(error)
                 } else {
-                    noteRefusal(for: record.app, error)
+                    reconciler.noteRefusal(for: record.app, error, &faults)
                 }
             }
         }
@@ -201,54 +128,25 @@ extension Dispatcher {
             return try suspend(
                 record, CampaignLifecycle.Suspension(.payload, "PayloadTooLarge: \(error)"), at: now.wall)
         }
-        if record.isCanary {
-            try store.lineUpCanary(record.key, at: now.wall)
-        } else if !record.figures.isPlanned {
-            try plan(record, route, at: now.wall)
-        }
-        var record = record
-        if record.figures.waves.isEmpty, record.requirement.stages != nil, let planned = try store.campaign(record.key)
-        {
-            record.figures.waves = planned.figures.waves
-        }
-        var lease = lease
-        try recallRefusals(of: record, by: &lease, at: now.wall)
+        let prepared = try CampaignPreparation(store: store, configuration: configuration, log: log)
+            .prepare(record, lease, route, at: now.wall)
+        let record = prepared.record
         // The campaign takes services that no other campaign of the app uses. A campaign that began for some users
         // alone may be for everybody since, and keeps the services that it began with.
         let taken = Set(runs.values.filter { $0.record.app == record.app && $0.lifecycle.isSending }.map(\.track))
         let isStaged = record.isStaged ? !taken.contains(.staged) : taken.contains(.everybody)
-        let earlier = try store.answers(of: record.app, before: record.key, campaigns: 100)
-        let answered = earlier.accepted + earlier.unregistered
-        let limit = CredentialBreaker.unregisteredLimit(
-            seen: answered < CredentialBreaker.sampleOfProven ? nil : Double(earlier.unregistered) / Double(answered))
         let run = CampaignRun(
-            record: record, lease: lease, lifecycle: lifecycle, route: route,
+            record: record, lease: prepared.lease, lifecycle: lifecycle, route: route,
             track: record.requirement.kind == .blocked
                 ? .block(record.requirement.id) : isStaged ? .staged : .everybody,
-            unregisteredLimit: record.facts.acceptsDeadTokens ? nil : limit)
+            unregisteredLimit: prepared.unregisteredLimit)
         run.lifecycle.begun(hasMoreWaves: record.hasMoreWaves, gathers: record.isGathering)
         let keepsRamp = rerouted.contains(record.key)
         if !keepsRamp { beginRamp(of: run, at: now.tick) }
-        try store.bringForward(record.key, at: now.wall)
-        for channel in try store.channels(of: record.key).sorted() {
-            try begin(run, at: channel, keepsRamp: keepsRamp, now)
-        }
+        for channel in prepared.channels { try begin(run, at: channel, keepsRamp: keepsRamp, now) }
         rerouted.remove(record.key)
         runs[record.key] = run
         log(.info, "sending", [("campaign", record.id), ("app", record.app.app)])
-    }
-
-    private func plan(_ record: CampaignRecord, _ route: AppRoute, at now: Timestamp) throws {
-        // A shard has one batch on its way at a time: small audiences get many small shards, enough to hide the time that an
-        // answer takes until near the end; the shards of larger ones are multiples of a batch.
-        let batch = max(1, configuration.limits.batchSize)
-        let part = Int(record.figures.counts.audience) / (4 * BatchBudget(configuration.limits).mostBatches)
-        let size = part > batch ? (part + batch - 1) / batch * batch : part
-        // Paced batches are small, so several must be on their way to hide the time that an answer takes.
-        let least = route.pace == nil ? 500 : 20
-        try store.planShards(
-            record.key, shardSize: min(max(size, least), configuration.largestShard), waves: record.requirement.stages,
-            at: now)
     }
 
     /// Makes the campaign send to the service of this channel, too.
@@ -296,38 +194,5 @@ extension Dispatcher {
             run.lifecycle.suspended()
             if run.lifecycle.isStopped { forget(run) }
         }
-    }
-
-    /// Logs the campaigns that were superseded since the last look. The store supersedes them in the transaction that announces
-    /// the newer requirement, wherever that came from: a webhook, a command, or another program's row.
-    private mutating func reportSuperseded(_ open: [CampaignRecord]) throws {
-        let now = Set(open.map(\.key))
-        for key in knownOpen.subtracting(now).sorted() {
-            guard store.membership.leads, let record = try store.campaign(key), record.state == .superseded else {
-                continue
-            }
-            log(
-                .notice, "a newer requirement superseded the campaign",
-                [
-                    ("campaign", record.id), ("app", record.app.app), ("platform", record.app.platform.rawValue),
-                    ("required", record.requirement.version.text), ("reason", record.facts.reason ?? ""),
-                    ("accepted", String(record.figures.counts.accepted)),
-                    ("notSent", String(record.figures.counts.cancelled)),
-                ])
-        }
-        knownOpen = now
-    }
-
-    /// Puts pushes back in line that were recorded as refused before a restart, a reload or a pause, if their service has taken
-    /// nothing of the campaign yet: the earlier run's breaker had not judged, so the credential may have been at fault, and
-    /// may have been repaired since. They go out again, fewer than a breaker's sample, and are judged with those that follow.
-    private func recallRefusals(of record: CampaignRecord, by lease: inout RunLease, at now: Timestamp) throws {
-        guard let refusals = try UnjudgedRefusals(recordedOf: record, in: store),
-            let commit = refusals.recall(for: record.key, at: now), try store.commit([commit], of: lease, at: now)
-        else { return }
-        lease.commits += 1
-        log(
-            .notice, "refused pushes are tried again: their service has taken none of the campaign yet",
-            [("campaign", record.id), ("pushes", String(commit.rows.count))])
     }
 }

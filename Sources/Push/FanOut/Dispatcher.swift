@@ -22,7 +22,6 @@ package struct Dispatcher {
     /// The membership's term in which this relay claimed all its campaigns; nil: it may not send.
     var term: Int64? { didSet { board.write { [term] in $0.term = term } } }
     let random: RandomSource
-    let surroundings: FanOut.Surroundings
     let onVersions: @Sendable ([VersionRecord]) -> Void
     let board: FanOut.Board.Shared
     let pulse: Pulse
@@ -32,10 +31,8 @@ package struct Dispatcher {
     var services: [PushService.Key: PushService] = [:]
     /// The service that each pool belongs to, and whether the pool is for second tries.
     var owners: [PoolAddress: (service: PushService, isForSecondTries: Bool)] = [:]
-    /// By app, where it has a pace: its services share it.
-    var pacers: [AppKey: SharedPacer] = [:]
-    /// By project: services of several apps share one.
-    var quotas: [String: ProjectQuota] = [:]
+    /// The limits that services share: the pace of an app, the quota of a project.
+    var limits = SharedLimits()
     var runs: [CampaignKey: CampaignRun] = [:]
     /// Leases of runs that are over, still to be released.
     var endedLeases: [RunLease] = []
@@ -58,13 +55,8 @@ package struct Dispatcher {
     var newRoutes: [AppKey: AppRoute?] = [:]
     /// When the store was last looked at with success.
     var lastLook: Timestamp?
-    /// Apps for which the store refuses: `refusedApps` at this look so far, `knownRefused` at the previous one.
-    var refusedApps: Set<AppKey> = []
-    var knownRefused: Set<AppKey> = []
-    /// Apps with a stored version and without a route: each is reported once.
-    var unrouted: Set<AppKey> = []
-    /// The campaigns that were open at the last look.
-    var knownOpen: Set<CampaignKey> = []
+    /// Makes campaigns of requirements.
+    var reconciler: Reconciler
     /// The campaign whose turn ended with an error of the store: the others go before it next time.
     var lastToFail: CampaignKey?
 
@@ -79,8 +71,6 @@ package struct Dispatcher {
     var nextFleetLook: MonotonicTime
     /// When this relay may claim a campaign that no relay sends, if another relay may claim it first.
     var claimsDue: [CampaignKey: MonotonicTime] = [:]
-    /// When due reminders are looked for next, if nothing changes.
-    var nextReminderLook: MonotonicTime
     /// When old webhook ids are forgotten next.
     var nextWebhookSweep: MonotonicTime
     private var storeRestsUntil: MonotonicTime?
@@ -100,19 +90,19 @@ package struct Dispatcher {
         self.log = log
         self.clock = BelievedTime(clock)
         self.random = random
-        self.surroundings = surroundings
         self.onVersions = onVersions
         self.board = board
         self.pulse = pulse
         self.lanes = lanes
         nextLook = self.clock.now.tick
         nextFleetLook = nextLook
-        nextReminderLook = nextLook
+        reconciler = Reconciler(store, log, surroundings, at: nextLook, onVersions: onVersions)
         nextWebhookSweep = nextLook
         let term = store.membership.term
         self.term = term
         board.write { $0.term = term }
-        for route in routes { takePace(of: route.app, at: nextLook) }
+        for route in routes { limits.take(route.pace, of: route.app, at: nextLook) }
+        limits.take(routes.flatMap(\.quotas), at: nextLook)
     }
 
     package var now: Moment { clock.now }

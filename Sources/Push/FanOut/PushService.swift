@@ -76,8 +76,8 @@ final class PushService {
     }
 
     let key: Key
-    /// Its name among the services that share a pace or a quota.
-    let name: String
+    /// The service as the limits know it that it shares with others.
+    let limited: SharedLimits.Service
     var machine: ServiceMachine
     let connections: ServiceConnections
     /// The number of pushes that fill its connections.
@@ -97,7 +97,7 @@ final class PushService {
     /// Host and port, the name under which pauses of a credential are noted.
     var server: String { configuration.origin.authority }
     let provider: any PushProvider
-    let quota: QuotaLimit?
+    var quota: QuotaLimit? { limited.quota }
     private var known: (campaign: CampaignKey, template: PushTemplate, until: Timestamp)?
 
     init(
@@ -107,11 +107,10 @@ final class PushService {
         self.clock = clock
         self.tokens = tokens
         self.key = key
-        name = key.part("service")
         self.machine = machine
         let service = route.service(key.channel)
         (configuration, provider) = (service.pool, service.provider)
-        quota = provider.quota
+        limited = SharedLimits.Service(name: key.part("service"), app: key.app, quota: provider.quota)
         connections = ServiceConnections(lanes, configuration, provider.answerJudge, by: provider.transport)
         secondTryConnections = ServiceConnections(lanes, configuration, provider.answerJudge, by: provider.transport)
     }
