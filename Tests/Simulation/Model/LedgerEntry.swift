@@ -95,6 +95,8 @@ struct ToldLedger {
     var isStirred: Bool
     /// Whether another relay ever owned it.
     var wasFenced: Bool
+    /// Whether a service beside the main one was ever stopped for it.
+    var wasStoppedInPart = false
     /// Whether one of an app's two services may stop without the campaign.
     var hasTwoServices: Bool
     /// Whether outcomes ever waited for the disk.

@@ -75,9 +75,11 @@ extension Model {
         let said = entry.last.last.map { "\($0.reason ?? "taken")" } ?? "nothing"
         func wrong(_ text: String) -> Fault { ("ledger.answer", "\(text); its service said \(said)") }
         let isSentAgain = ledger.campaign.reminders + ledger.campaign.retries > 0
-        // A push that the other environment might accept is not refused for good: the campaign may end before that one is asked.
-        let isAnswered =
-            entry.last.last.map { $0.isFinal && ($0.verdict != .refused || !ledger.hasTwoServices) } ?? false
+        // A push that the other environment might accept is not refused for good: the campaign may end before that one is asked. Nor is
+        // a token dead whose service was stopped because it called nearly all dead: the campaign may end before that one is well.
+        let mayGoOn: [LedgerAnswer.Verdict] =
+            (ledger.hasTwoServices ? [.refused] : []) + (ledger.wasStoppedInPart ? [.dead] : [])
+        let isAnswered = entry.last.last.map { $0.isFinal && !mayGoOn.contains($0.verdict) } ?? false
         switch row.state {
         case "pending":
             if ledger.campaign.isOver { return ("ledger.ended", "its campaign is \(ledger.campaign.state)") }

@@ -87,6 +87,8 @@ struct LedgerWatch {
     var stirred: Set<String> = []
     /// When all campaigns last stopped or began anew, by the relay's clock; nil: never.
     var stirredAt: Timestamp?
+    /// Campaigns for which a service beside the main one was ever stopped: its dead tokens are back in line.
+    var stoppedInPart: Set<String> = []
     /// Campaigns that were ever another relay's.
     var fenced: Set<String> = []
     /// Whether an older copy ever took the store's place: the owner that a campaign had then is no longer its owner.

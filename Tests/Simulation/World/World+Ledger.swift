@@ -148,6 +148,7 @@ extension World {
                         uniqueKeysWithValues: record.figures.filteredBy.map { ($0.key.rawValue, $0.value) }),
                     rejectedBy: record.figures.rejectedBy, expiresAt: time(record.facts.expiresAt),
                     isStirred: ledger.stirred.contains(id), wasFenced: ledger.fenced.contains(id),
+                    wasStoppedInPart: ledger.stoppedInPart.contains(id),
                     hasTwoServices: settings.setup["sandbox", app] + settings.setup["astray", app] > 0
                         || triesOther(app),
                     wasDiskFailing: diskFailedAt != nil, isWhole: !pushes.wasPruned && !rowsWereDeleted))

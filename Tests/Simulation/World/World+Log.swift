@@ -15,6 +15,11 @@ extension World {
         noteLate(message.description, fields)
         // All sending stops and begins anew: pushes on their way count for no campaign, and are sent once more.
         if message.description == "the clock was set back" { stirLedgers() }
+        if message.description == "nothing is sent to one of the app's push services",
+            let campaign = fields.first(where: { $0.0 == "campaign" })?.1
+        {
+            ledger.stoppedInPart.insert(campaign)
+        }
         if message.description == "a wave is done", let campaign = fields.first(where: { $0.0 == "campaign" })?.1,
             fields.count(where: { ["accepted", "failed", "retrying"].contains($0.0) && $0.1 == "0" }) == 3
         {

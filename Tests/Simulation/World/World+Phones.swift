@@ -270,7 +270,8 @@ extension World {
         batch.append(change)
         let key = settings.key(phone.app)
         let known = try relay.store.device(key, token: token(phone))
-        let wasDead = known?.retiredAt != nil
+        // A file that has it registered after its death is right to revive it: a list may have set a death before the world began.
+        let wasDead = known?.retiredAt.map { died in change.registeredAt.map { $0 <= died } ?? true } ?? false
         // A device that was called dead is forgotten in time.
         let isForgotten =
             known == nil && pushes.wasPruned && pushes.calledDead.contains("\(phone.app)/\(token(phone))")
