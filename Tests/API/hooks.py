@@ -87,6 +87,7 @@ RULES = [
     ("message", r"says nothing to those", "\"en\" in whatever case, or *: no keyword asks for one of several names of any case"),
     (r"message\..*", r"is not a language|make no difference", "RFC 5646 is more than a pattern"),
     ("downloadUrl", r"its scheme must be", "which schemes an app's links may have is the configuration's"),
+    ("provider", r"must be \"(apns|fcm)\", for the token is one of", "a body cannot depend on the token of its path"),
     ("environment", r"goes with token", "what may be null is no condition"),
     (r"latest|required|minimumOs|blocked\[\d+\]", r"has at most 3 numbers", "a body cannot depend on the platform of its path"),
     (r"telephones\[\d+\]", r"is what a program prints for no value", "what programs print is more than a pattern"),

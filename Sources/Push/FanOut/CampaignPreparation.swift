@@ -38,7 +38,8 @@ struct CampaignPreparation {
         let limit = try unregisteredLimit(of: record)
         try store.bringForward(record.key, at: now)
         return Prepared(
-            record: record, lease: lease, unregisteredLimit: limit, channels: try store.channels(of: record.key).sorted())
+            record: record, lease: lease, unregisteredLimit: limit,
+            channels: try store.channels(of: record.key).sorted())
     }
 
     private func plan(_ record: CampaignRecord, _ route: AppRoute, at now: Timestamp) throws {

@@ -38,7 +38,8 @@ extension PushService {
     /// Nearly all tokens of the channel are taken by the app's other environment.
     func misplacedText(_ trip: CredentialBreaker.Trip) -> String {
         let (own, other) = (key.channel.environment.name, key.channel.other.environment.name)
-        return "\(trip.pushes) of the last \(trip.answers) tokens are taken by \(other) and not by \(own), where their devices "
+        return
+            "\(trip.pushes) of the last \(trip.answers) tokens are taken by \(other) and not by \(own), where their devices "
             + "are registered: they are pushed to, and the devices stay as they are registered"
     }
 }

@@ -70,7 +70,8 @@ struct SharedLimits: Sendable {
         _ limit: QuotaLimit, _ known: [String: ProjectQuota.KnownPause]?, at now: Moment
     ) -> ProjectQuota {
         ProjectQuota(
-            perMinute: perMinute[limit.project] ?? limit.perMinute, isShared: known != nil, pauses: known ?? [:], at: now)
+            perMinute: perMinute[limit.project] ?? limit.perMinute, isShared: known != nil, pauses: known ?? [:],
+            at: now)
     }
 
     /// Begins the app's ramp.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import CLinux
 import CurlTransport
 import Glibc
 import Threading
@@ -20,19 +19,11 @@ final class LaneInbox: Sendable {
     /// The inbox's token in epoll; connections count from 1.
     static let token: UInt64 = 0
 
-    let pollDescriptor: Int32
+    let polled: PollSet
     let mailbox: Mailbox<Command>
 
     init() throws(SystemError) {
-        mailbox = try Mailbox()
-        pollDescriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
-        guard pollDescriptor >= 0, Poller(pollDescriptor).add(mailbox.descriptor, token: Self.token) else {
-            // Everything is initialised, so deinit runs and closes it.
-            throw SystemError("epoll", errno: errno)
-        }
-    }
-
-    deinit {
-        Glibc.close(pollDescriptor)
+        (mailbox, polled) = (try Mailbox(), try PollSet())
+        guard polled.add(mailbox.descriptor, token: Self.token) else { throw SystemError("epoll_ctl", errno: errno) }
     }
 }

@@ -34,7 +34,7 @@ final class LaneLoop {
         self.mayBegin = mayBegin
         self.pulse = pulse
         self.board = board
-        poller = Poller(inbox.pollDescriptor)
+        poller = Poller(inbox.polled)
         unsafe buffer = .allocate(byteCount: 65536, alignment: 16)
         nextTick = MonotonicClock.now() + Self.tick
     }
@@ -42,14 +42,13 @@ final class LaneLoop {
     deinit { unsafe buffer.deallocate() }
 
     func run() {
-        var ready: [Poller.Event] = []
         while true {
-            ready.removeAll(keepingCapacity: true)
             pulse.rest()
-            poller.wait(milliseconds: patience()) { ready.append($0) }
+            let ready = poller.wait(milliseconds: patience())
             pulse.beat()
             let now = MonotonicClock.now()
-            for event in ready {
+            for index in 0..<ready {
+                let event = poller.event(index)
                 if event.token == LaneInbox.token {
                     for command in inbox.mailbox.take() { obey(command, at: now) }
                 } else if event.isReadable, let connection = connections[event.token] {
@@ -150,7 +149,7 @@ final class LaneLoop {
         guard let connection = HTTP2Connection(token: lastToken, pool: pool, dialed: dialed, at: now) else {
             return dialFailed(pool, "libnghttp2 cannot make a session", at: now)
         }
-        guard poller.add(connection.socket, token: connection.token) else {
+        guard inbox.polled.add(connection.socket, token: connection.token) else {
             let reason = "\(SystemError("epoll_ctl", errno: errno))"
             connection.close(saysGoodbye: false)
             return dialFailed(pool, reason, at: now)
@@ -187,7 +186,9 @@ final class LaneLoop {
                 }
                 connection.noticeEnd()
                 if connection.isBlocked != connection.isWatchedForWriting {
-                    poller.watch(connection.socket, token: connection.token, forWriting: connection.isBlocked)
+                    inbox.polled.change(
+                        connection.socket, token: connection.token,
+                        to: connection.isBlocked ? [.reading, .writing] : .reading)
                     connection.isWatchedForWriting = connection.isBlocked
                 }
                 if wasBlocked, !connection.isBlocked { isAgain = pool.queued > 0 }
@@ -243,7 +244,7 @@ final class LaneLoop {
     }
 
     private func remove(_ connection: HTTP2Connection) {
-        poller.remove(connection.socket)
+        inbox.polled.remove(connection.socket)
         connection.close(saysGoodbye: true)
         connections[connection.token] = nil
         connection.pool.connections.removeAll { $0 === connection }

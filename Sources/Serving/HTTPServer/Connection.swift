@@ -3,6 +3,7 @@ import CLinux
 import Glibc
 import Signing
 import Telemetry
+import Threading
 
 /// One client: its socket, the request in hand, and the bytes still to send. Belongs to its loop's thread.
 @safe
@@ -49,7 +50,7 @@ final class Connection {
     private var isRenewed = false
     /// A part of the client's input stays unread.
     private var leavesRest = false
-    private var watched = EPOLLIN.rawValue
+    private var watched = PollSet.Interest.reading
 
     /// The largest body, in bytes, that is copied behind its head and sent together with it.
     private static let small = 16 * 1024
@@ -72,15 +73,15 @@ final class Connection {
 
     // MARK: Events
 
-    func ready(_ events: UInt32) {
+    func ready(_ event: Poller.Event) {
         var isDisturbed = false
         switch activity {
         case .reading where unsent.isEmpty: receive()
         case .closing: receive(isDropped: true)
         case .closed: return
         // The client is gone, so there is no one to answer.
-        case _ where events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0: return close()
-        default: isDisturbed = events & EPOLLIN.rawValue != 0
+        case _ where event.isBroken: return close()
+        default: isDisturbed = event.hasInput
         }
         settle(isDisturbed: isDisturbed)
     }
@@ -381,19 +382,19 @@ final class Connection {
         }
     }
 
-    /// Keeps EPOLLIN while no input is wanted, until some arrives: switching it off and on would cost two system calls for
+    /// Goes on watching for input while no input is wanted, until some arrives: switching it off and on would cost two system calls for
     /// each request.
     private func watch(_ isDisturbed: Bool) {
-        var wanted: UInt32 = 0
+        var wanted: PollSet.Interest = []
         switch activity {
-        case _ where !unsent.isEmpty: wanted = EPOLLOUT.rawValue
-        case .reading, .closing: wanted = EPOLLIN.rawValue
+        case _ where !unsent.isEmpty: wanted = .writing
+        case .reading, .closing: wanted = .reading
         case .working, .sending, .streaming, .closed: break
         }
-        let isMissing = wanted & ~watched != 0
-        let isTooMuch = watched & ~wanted & EPOLLOUT.rawValue != 0
+        let isMissing = !wanted.isSubset(of: watched)
+        let isTooMuch = watched.contains(.writing) && !wanted.contains(.writing)
         guard isMissing || isTooMuch || isDisturbed else { return }
         watched = wanted
-        loop.watch(socket, token, wanted, EPOLL_CTL_MOD)
+        loop.polled.change(socket, token: token, to: wanted)
     }
 }

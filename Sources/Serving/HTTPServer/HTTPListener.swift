@@ -57,10 +57,9 @@ final class HTTPListener: Sendable {
     }
 
     private func startThread(_ index: Int, _ tls: ServerTLS?) throws {
-        let epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
-        guard epoll >= 0 else { throw SystemError("epoll_create1", errno: errno) }
+        let polled = try PollSet()
         let thread = try NativeThread(name: door == .network ? "api \(index)" : "api \(door)") { [self] in
-            ServerLoop(self, index, epoll: epoll, tls: tls).run()
+            ServerLoop(self, index, polled, tls: tls).run()
         }
         threads.withLock { $0.append(thread) }
     }

@@ -25,11 +25,11 @@ final class ServerLoop {
     /// Bytes to send on the connection that is being served.
     var out: [UInt8] = []
     private(set) var date: [UInt8] = []
-    private let epoll: Int32
+    let polled: PollSet
     /// Its place among the listener's threads.
     private let index: Int
     private var mailbox: Mailbox<Event> { listener.mailboxes[index] }
-    private let events: UnsafeMutablePointer<epoll_event>
+    private let poller: Poller
     private var table: ConnectionTable
     private var tls: ServerTLS?
     /// By seat.
@@ -61,34 +61,28 @@ final class ServerLoop {
     private static let burst = 1000
     private static let trimInterval: Int64 = 10_000
 
-    /// - Parameter epoll: an epoll set; the loop closes it.
-    init(_ listener: HTTPListener, _ index: Int, epoll: Int32, tls: ServerTLS?) {
+    init(_ listener: HTTPListener, _ index: Int, _ polled: PollSet, tls: ServerTLS?) {
         let limits = listener.settings.limits
-        (self.listener, self.index, self.epoll, self.tls) = (listener, index, epoll, tls)
-        unsafe events = .allocate(capacity: Self.capacity)
+        (self.listener, self.index, self.polled, self.tls) = (listener, index, polled, tls)
+        poller = Poller(polled, capacity: Self.capacity)
         table = ConnectionTable(listener.counts, .init(idle: limits.idleTime, request: limits.requestTime))
-    }
-
-    deinit {
-        unsafe events.deallocate()
-        close(epoll)
     }
 
     /// Returns after a stop, when every connection has ended.
     func run() {
-        watch(mailbox.descriptor, Self.mailToken, EPOLLIN.rawValue, EPOLL_CTL_ADD)
+        polled.add(mailbox.descriptor, token: Self.mailToken)
         listen()
         while end == nil || table.count > 0 {
-            let count = unsafe epoll_wait(epoll, events, Int32(Self.capacity), timeout)
+            let count = poller.wait(milliseconds: timeout)
             now = MonotonicClock.milliseconds()
             let wall = time(nil)
             if wall != second { (second, date) = (wall, ResponseHead.date(wall)) }
-            for index in 0..<max(0, Int(count)) {
-                let (token, flags) = unsafe (events[index].data.u64, events[index].events)
-                switch token {
+            for index in 0..<count {
+                let event = poller.event(index)
+                switch event.token {
                 case Self.listenToken: accept()
                 case Self.mailToken: for event in mailbox.take() { take(event) }
-                default: connection(token)?.ready(flags)
+                default: connection(event.token)?.ready(event)
                 }
             }
             wakeSources()
@@ -117,11 +111,6 @@ final class ServerLoop {
         if phase == .greeting, let place = table.onceTooMany(beside: Self.place(token)) { connections[place]?.close() }
     }
 
-    func watch(_ descriptor: Int32, _ token: UInt64, _ flags: UInt32, _ operation: Int32) {
-        var event = unsafe epoll_event(events: flags, data: epoll_data_t(u64: token))
-        _ = unsafe epoll_ctl(epoll, operation, descriptor, &event)
-    }
-
     func remove(_ token: UInt64, isSeated: Bool) {
         connections[Self.place(token)] = nil
         if isSeated { table.leave(Self.place(token)) }
@@ -137,9 +126,9 @@ final class ServerLoop {
 
     // MARK: Accepting
 
-    /// Watches the listening socket exclusively: a new connection does not wake all threads (epoll_ctl(2), EPOLLEXCLUSIVE).
+    /// Watches the listening socket exclusively: a new connection does not wake all threads.
     private func listen() {
-        watch(listener.socket, Self.listenToken, EPOLLIN.rawValue | EPOLLEXCLUSIVE.rawValue, EPOLL_CTL_ADD)
+        polled.add(listener.socket, token: Self.listenToken, [.reading, .exclusive])
     }
 
     private func accept() {
@@ -169,7 +158,7 @@ final class ServerLoop {
 
     /// Pauses accepting: epoll still reports the connection that could not be accepted, so without a pause this would spin.
     private func rest(_ code: Int32) {
-        watch(listener.socket, Self.listenToken, 0, EPOLL_CTL_DEL)
+        polled.remove(listener.socket)
         isResting = true
         guard let suppressed = acceptPace.next(at: now) else { return }
         listener.settings.log(
@@ -204,7 +193,7 @@ final class ServerLoop {
         connections[place] = Connection(
             token: token, socket: socket, peer: peer, refusal: refusal, user: user,
             tls: tls, loop: self)
-        watch(socket, token, EPOLLIN.rawValue, EPOLL_CTL_ADD)
+        polled.add(socket, token: token)
     }
 
     // MARK: Due work
@@ -225,7 +214,7 @@ final class ServerLoop {
         case .certificate(let tls):
             self.tls = tls
         case .stop(let grace, let patience):
-            watch(listener.socket, Self.listenToken, 0, EPOLL_CTL_DEL)
+            polled.remove(listener.socket)
             isResting = false
             end = (now + grace, now + patience)
             for index in later.indices { later[index].due = now }

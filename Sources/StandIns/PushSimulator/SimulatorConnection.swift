@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Signing
+import Threading
 
 /// One client: its socket, its TLS, its session. Belongs to the loop's thread.
 package final class SimulatorConnection {
@@ -24,7 +25,7 @@ package final class SimulatorConnection {
     private(set) var session: (any SimulatorSession)?
     private let makeSession: (_ speaksHTTP2: Bool) -> (any SimulatorSession)?
     /// The epoll events for which the loop has registered the socket.
-    var watched: UInt32 = 0
+    var watched: PollSet.Interest = []
     private let tls: TLSConnection
     private let judge: RequestJudge
     private var isSilent = false

@@ -8,7 +8,7 @@ import Threading
 /// The one thread of a simulator: epoll, connections, answers that wait for their time.
 @safe
 final class SimulatorLoop {
-    private let epoll: Descriptor
+    private let polled: PollSet
     private let listener: Descriptor
     private let ledger: SimulatorLedger
     private let tls: ServerTLS
@@ -47,7 +47,7 @@ final class SimulatorLoop {
         self.listener = listener
         self.ledger = ledger
         self.tls = tls
-        epoll = try Descriptor(epoll_create1(Int32(EPOLL_CLOEXEC)), or: "epoll cannot be had")
+        polled = try PollSet()
         callbacks = try SessionCallbacks()
         judge = try RequestJudge(configuration, port: port, ledger: ledger)
         makeSession = configuration.session
@@ -57,30 +57,19 @@ final class SimulatorLoop {
         latency = UInt64(max(0, parts.seconds)) * 1_000_000_000 + UInt64(max(0, parts.attoseconds)) / 1_000_000_000
         lateness = latency + UInt64(configuration.faults.delayMs) * 1_000_000
         unsafe buffer = .allocate(byteCount: 65_536, alignment: 16)
-        watch(self.listener.number, Self.listenerTag, EPOLLIN.rawValue, EPOLL_CTL_ADD)
-        watch(ledger.mailbox.descriptor, Self.wakeTag, EPOLLIN.rawValue, EPOLL_CTL_ADD)
+        polled.add(self.listener.number, token: Self.listenerTag)
+        polled.add(ledger.mailbox.descriptor, token: Self.wakeTag)
     }
 
     deinit { unsafe buffer.deallocate() }
 
-    private func watch(_ descriptor: Int32, _ tag: UInt64, _ events: UInt32, _ operation: Int32) {
-        var event = unsafe epoll_event()
-        unsafe event.events = events
-        unsafe event.data.u64 = tag
-        // epoll_ctl can fail only for a descriptor that is not open, or for lack of kernel memory: the connection then hangs
-        // until its client gives up.
-        unsafe epoll_ctl(epoll.number, operation, descriptor, &event)
-    }
-
     /// Runs until the command to stop.
     func run() {
-        var events = unsafe [epoll_event](repeating: epoll_event(), count: 64)
+        let poller = Poller(polled)
         while !isStopped {
-            let count = unsafe epoll_wait(epoll.number, &events, Int32(events.count), timeout())
+            let count = poller.wait(milliseconds: timeout())
             judge.now = WallClock.now().milliseconds
-            if count > 0 {
-                for index in 0..<Int(count) { unsafe handle(events[index].data.u64, events[index].events) }
-            }
+            for index in 0..<count { handle(poller.event(index)) }
             sendDelayed()
             dropDrained()
             listenAgain()
@@ -90,7 +79,8 @@ final class SimulatorLoop {
         judge.publish()
     }
 
-    private func handle(_ tag: UInt64, _ events: UInt32) {
+    private func handle(_ event: Poller.Event) {
+        let tag = event.token
         switch tag {
         case Self.listenerTag: accept()
         case Self.wakeTag: for command in ledger.mailbox.take() { obey(command) }
@@ -102,15 +92,15 @@ final class SimulatorLoop {
                 if count == 0 || count < 0 && errno != EAGAIN && errno != EINTR { close(tag) }
                 return
             }
-            if events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 { return close(tag) }
+            if event.isBroken { return close(tag) }
             var need = SimulatorConnection.Need.reading
-            if events & EPOLLIN.rawValue != 0 {
+            if event.hasInput {
                 need = unsafe connection.socketReadable(buffer)
                 schedule(connection)
             }
-            if events & EPOLLOUT.rawValue != 0, need == .reading { need = connection.socketWritable() }
+            if event.hasRoom, need == .reading { need = connection.socketWritable() }
             // Only a silent connection waits for the client to close it without reading.
-            if events & EPOLLRDHUP.rawValue != 0, events & EPOLLIN.rawValue == 0 { need = .close }
+            if event.isHungUp, !event.hasInput { need = .close }
             meet(need, of: connection)
         }
     }
@@ -127,13 +117,13 @@ final class SimulatorLoop {
     private func meet(_ need: SimulatorConnection.Need, of connection: SimulatorConnection) {
         let socket = connection.socket.number
         switch need {
-        case .reading: expect(EPOLLIN.rawValue, connection)
-        case .writing: expect(EPOLLIN.rawValue | EPOLLOUT.rawValue, connection)
-        case .silence: expect(EPOLLRDHUP.rawValue, connection)
+        case .reading: expect(.reading, connection)
+        case .writing: expect([.reading, .writing], connection)
+        case .silence: expect(.hangUp, connection)
         case .drain:
             shutdown(socket, Int32(SHUT_WR))
             draining.append((Self.monotonic() + Self.drainTime, connection.number))
-            expect(EPOLLIN.rawValue, connection)
+            expect(.reading, connection)
         case .close: close(connection.number)
         case .reset:
             var reset = linger(l_onoff: 1, l_linger: 0)
@@ -142,10 +132,10 @@ final class SimulatorLoop {
         }
     }
 
-    private func expect(_ events: UInt32, _ connection: SimulatorConnection) {
-        guard connection.watched != events else { return }
-        connection.watched = events
-        watch(connection.socket.number, connection.number, events, EPOLL_CTL_MOD)
+    private func expect(_ interest: PollSet.Interest, _ connection: SimulatorConnection) {
+        guard connection.watched != interest else { return }
+        connection.watched = interest
+        polled.change(connection.socket.number, token: connection.number, to: interest)
     }
 
     private func close(_ number: UInt64) {
@@ -175,8 +165,9 @@ final class SimulatorLoop {
             else { return }
             nextNumber += 1
             connections[connection.number] = connection
-            connection.watched = EPOLLIN.rawValue
-            watch(number, connection.number, EPOLLIN.rawValue, EPOLL_CTL_ADD)
+            connection.watched = .reading
+            // Refused for lack of kernel memory alone: the connection then hangs until its client gives up.
+            polled.add(number, token: connection.number)
         }
     }
 
@@ -191,13 +182,13 @@ final class SimulatorLoop {
     /// epoll keeps reporting a connection that could not be accepted: without a rest this loop would spin.
     private func restListener() {
         restsUntil = Self.monotonic() + Self.rest
-        watch(listener.number, Self.listenerTag, 0, EPOLL_CTL_MOD)
+        polled.change(listener.number, token: Self.listenerTag, to: [])
     }
 
     private func listenAgain() {
         guard restsUntil != .max, restsUntil <= Self.monotonic() else { return }
         restsUntil = .max
-        watch(listener.number, Self.listenerTag, EPOLLIN.rawValue, EPOLL_CTL_MOD)
+        polled.change(listener.number, token: Self.listenerTag, to: .reading)
     }
 
     private func dropDrained() {
