@@ -75,6 +75,29 @@ import Testing
         #expect(missing.err.hasPrefix("error: no app \"b\" for ios\n"), "\(missing.err)")
     }
 
+    @Test func `A device is shown with all that the registry knows of it`() async {
+        let device = """
+            {"app":"a","platform":"ios","token":"80012ab4","telephone":"13800138000","version":"1.9.0",\
+            "environment":"production","osVersion":"17.4","country":"DE","provider":"fcm",\
+            "registeredAt":"2026-01-31T09:05:07.250Z","retiredAt":null}
+            """
+        let transport = ScriptedTransport(["GET /v1/apps/a/ios/devices/80012ab4": (200, device)])
+        let result = await run(["devices", "show", "80012ab4", "--app", "a", "--platform", "ios"], transport)
+        #expect(
+            result.out == """
+                token         80012ab4
+                app           a ios
+                phone number  13800138000
+                version       1.9.0
+                system        17.4
+                country       DE
+                provider      fcm
+                environment   production
+                registered    2026-01-31T09:05:07.250Z
+
+                """)
+    }
+
     /// FAULTS 4: a line feed was shown as U+FFFD.
     @Test func `The faults of a reload stand on lines of their own`() async {
         let detail = #"not reloaded: error: the configuration c is invalid: 2 errors\n  a: bad\n  b: worse\nforged"#

@@ -276,9 +276,10 @@ extension World {
         let isForgotten =
             known == nil && pushes.wasPruned && pushes.calledDead.contains("\(phone.app)/\(token(phone))")
         let isKnown = model.device(phone.app, token(phone))?.isRegistered == true && !isForgotten
-        // A list may have brought back an erased device with a time before its own reports: then the file has seen it later.
+        // A list may have brought back an erased device with a time before its own reports: then the file has seen it later, or has it
+        // registered later.
         let isSeenLater = model.registry.states(registryKey(phone.app, token(phone))).contains { device in
-            guard let device, let seen = change.seenAt?.milliseconds else { return false }
+            guard let device, let seen = (change.seenAt ?? change.registeredAt)?.milliseconds else { return false }
             return max(device.registered, device.seen ?? device.registered) < seen
         }
         _ = try relay.store.register(batch, at: clock.now.wall, isDryRun: false) { _ in }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Registry
 import RelayStore
 import Requirements
 import Terminal
@@ -52,8 +53,15 @@ extension CommandEntry {
         var fields = [
             ("token", device.shown(.token)), ("app", device.place),
             ("phone number", device.shown(.telephone, or: "-")),
-            ("version", device.shown(.version, or: "-")), ("environment", device.shown(.environment, or: "-")),
-            ("registered", device.shown(.registeredAt, or: "-")),
+            ("version", device.shown(.version, or: "-")),
+        ]
+        for field in DeviceField.values {
+            let value = device.shown(of: field)
+            if let noun = field.noun, !value.isEmpty { fields.append(("\(noun)", value)) }
+        }
+        if let provider = device[.provider]?.string { fields.append(("provider", provider)) }
+        fields += [
+            ("environment", device.shown(.environment, or: "-")), ("registered", device.shown(.registeredAt, or: "-")),
         ]
         if let retired = device[.retiredAt]?.string { fields.append(("dead since", retired)) }
         return TextTable.fields(fields)

@@ -30,6 +30,7 @@ struct PostgresMigration: Sendable {
         ]
         let bytes = unsafe UnsafeRawBufferPointer(start: relay_postgres_steps(), count: relay_postgres_steps_size())
         let texts = unsafe Array(bytes).split(separator: 0)
+        precondition(names.count == texts.count, "each step of the schema has a name and a text")
         return zip(names, texts).enumerated().map { place, step in
             PostgresMigration(
                 name: step.0, toVersion: 21 + place, sql: String(decoding: step.1, as: UTF8.self))

@@ -48,6 +48,7 @@ extension Migration {
         ]
         let bytes = unsafe UnsafeRawBufferPointer(start: relay_schema_steps(), count: relay_schema_steps_size())
         let texts = unsafe Array(bytes).split(separator: 0)
+        precondition(names.count == texts.count, "each step of the schema has a name and a text")
         return zip(names, texts).enumerated().map { place, step in
             Migration(name: step.0, toVersion: place + 1, sql: SQL(typed: String(decoding: step.1, as: UTF8.self)))
         }
