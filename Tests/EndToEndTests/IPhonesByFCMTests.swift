@@ -85,7 +85,7 @@ import WireFormat
             ] as NSArray, "\(plan)")
         let planned = try bench.command("plan", Workbench.app, "ios", "--required", "2.0.0").output
         #expect(
-            planned.contains(/of these, by fcm +16\s/) && planned.contains(/of these, by production +20\s/),
+            planned.contains(/of these, by FCM +16\s/) && planned.contains(/of these, by APNs +20\s/),
             "\(planned)")
 
         let id = try bench.campaign(of: bench.bump("2.0.0"))
@@ -99,7 +99,7 @@ import WireFormat
                 ["channel": "fcm", "accepted": 16, "rejected": 0, "unregistered": 0],
             ] as NSArray, "\(shown)")
         let text = try bench.command("campaigns", "show", id).output
-        #expect(text.contains("answers by fcm: accepted 16, rejected 0, unregistered 0\n"), "\(text)")
+        #expect(text.contains("answers of FCM: accepted 16, rejected 0, unregistered 0\n"), "\(text)")
         #expect(try bench.record().count == 20)
         let pushes = try stand.handedOn()
         #expect(Set(pushes.keys) == Set((1...16).map(Self.token)))

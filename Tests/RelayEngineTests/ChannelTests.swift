@@ -26,6 +26,10 @@ struct ChannelTests {
     func labels() {
         #expect(Channel.allCases.map { $0.label(on: .ios) } == ["production", "sandbox", "fcm", "fcm-sandbox"])
         #expect([Channel.production, .sandbox].map { $0.label(on: .android) } == ["production", "sandbox"])
+        #expect(Channel.allCases.map { $0.title(on: .ios) } == ["APNs", "APNs sandbox", "FCM", "FCM sandbox"])
+        #expect(Channel.production.title(on: .android) == "FCM")
+        for channel in Channel.allCases { #expect(Channel(label: channel.label(on: .ios), on: .ios) == channel) }
+        #expect(Channel(label: "huawei", on: .ios) == nil)
     }
 
     @Test(

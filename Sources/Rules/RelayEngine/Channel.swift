@@ -68,6 +68,17 @@ package struct Channel: RawRepresentable, Sendable, Hashable, Comparable, CaseIt
         return provider(on: platform).rawValue + (environment == .production ? "" : "-\(environment.name)")
     }
 
+    /// - Returns: nil where no channel of the platform has this label.
+    package init?(label: String, on platform: Platform) {
+        guard let channel = Self.allCases.first(where: { $0.label(on: platform) == label }) else { return nil }
+        self = channel
+    }
+
+    /// The name that people know: "APNs", "APNs sandbox", "FCM".
+    package func title(on platform: Platform) -> String {
+        provider(on: platform).text + (environment == .production ? "" : " \(environment.name)")
+    }
+
     /// The platform's own first, and production before the sandbox.
     package static func < (left: Channel, right: Channel) -> Bool { left.rawValue < right.rawValue }
 }

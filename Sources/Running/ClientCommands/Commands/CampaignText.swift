@@ -186,7 +186,7 @@ package struct CampaignText: Sendable {
             let answers = DeliveryState.allCases.compactMap { state in
                 channel[state.name]?.integer.map { "\(state.name) \(Quantity.count($0))" }
             }
-            return "answers by \(channel.shown(.channel)): \(answers.joined(separator: ", "))\n"
+            return "answers of \(json.service(of: channel)): \(answers.joined(separator: ", "))\n"
         }.joined()
     }
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Registry
+import RelayEngine
 import RelayStore
 import Requirements
 import Terminal
+import UpgradeRules
 package import WireFormat
 
 extension TextTable.Column {
@@ -55,6 +57,12 @@ extension JSONValue {
         var table = TextTable(columns)
         for item in list(.items) { table.add(row(item)) }
         return table.rows.isEmpty ? "\(none)\n" : table.text
+    }
+
+    /// The push service of one of its channels, as people know it.
+    func service(of channel: JSONValue) -> String {
+        let label = channel.shown(.channel)
+        return Platform(rawValue: shown(.platform)).flatMap { Channel(label: label, on: $0)?.title(on: $0) } ?? label
     }
 
     /// "com.example.app ios".

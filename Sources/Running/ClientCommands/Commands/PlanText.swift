@@ -18,7 +18,7 @@ package enum PlanText {
         table.add("would be pushed", toPush)
         if let canary = plan[.canary]?.integer { table.add(amongThese: "in the canary", canary) }
         for channel in plan.list(.channels) {
-            table.add(amongThese: "by \(channel.shown(.channel))", channel.count(.toPush))
+            table.add(amongThese: "by \(plan.service(of: channel))", channel.count(.toPush))
         }
         if audience > toPush + filtered { table.add("notified by that campaign", audience - toPush - filtered) }
         table.add("filtered", filtered)

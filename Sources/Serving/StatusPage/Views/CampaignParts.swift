@@ -115,7 +115,7 @@ extension View {
         html.table(say("Answers of each push service"), columns, isCaptionShown: true) { html in
             for (channel, answers) in channels {
                 html.row(
-                    { $0.text(channel.label(on: record.app.platform)) },
+                    { $0.text(channel.title(on: record.app.platform)) },
                     ChannelAnswers.states.map { state in { $0.text(number(answers[state])) } })
             }
         }

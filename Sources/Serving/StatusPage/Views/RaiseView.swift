@@ -137,7 +137,7 @@ extension View {
             }
             if let canary = report.canary { html.fact(say("Canary")) { $0.text(devices(canary)) } }
             for (channel, toPush) in report.pushesOfChannels {
-                html.fact("\(say("Push service")): \(channel.label(on: app.platform))") { $0.text(devices(toPush)) }
+                html.fact("\(say("Push service")): \(channel.title(on: app.platform))") { $0.text(devices(toPush)) }
             }
             if let waves = report.waves {
                 html.fact(say("Waves")) { html in
