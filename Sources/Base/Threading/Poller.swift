@@ -15,7 +15,7 @@ package final class PollSet: Sendable {
         package static let writing = Interest(rawValue: EPOLLOUT.rawValue)
         /// The peer sends nothing more, also where nothing is read.
         package static let hangUp = Interest(rawValue: EPOLLRDHUP.rawValue)
-        /// Of several threads that wait for the descriptor, not all are woken (epoll_ctl(2), EPOLLEXCLUSIVE). For `add` alone.
+        /// Not all threads that wait for the descriptor are woken (epoll_ctl(2), EPOLLEXCLUSIVE). For `add` alone.
         package static let exclusive = Interest(rawValue: EPOLLEXCLUSIVE.rawValue)
     }
 
