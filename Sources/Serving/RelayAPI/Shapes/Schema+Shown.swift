@@ -27,10 +27,12 @@ extension Shown.Fact {
     /// The schema of the fact in an answer.
     package var schema: Schema { self == .version ? .version.orNull : isNumber ? .integer.orNull : .text.orNull }
 
+    /// The bounds of the fact as an act carries it, in its body or in its query.
+    package func bounded(_ schema: Schema) -> Schema { isNumber ? schema.within(0...Int64.max) : schema }
+
     /// The fact as a member of an act's body.
     fileprivate var property: Schema.Property {
-        let schema = isNumber ? schema.within(0...Int64.max) : schema
-        return Schema.Property(rawValue, schema.described(text(ofNone: "null")), isRequired: false)
+        Schema.Property(rawValue, bounded(schema).described(text(ofNone: "null")), isRequired: false)
     }
 }
 
