@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import OwnThread
+import Requirements
 import Testing
 import WireFormat
 
@@ -37,5 +38,35 @@ struct WrittenDocumentTests {
         }
         #expect(lines.reduce(0, +) <= 4000)
         #expect(Set(files) == Set(APIOperation.all.map { "\($0.tag).json" } + ["shared.json"]))
+    }
+
+    /// A number of 20 digits was refused by the query of an act whose schema allowed it.
+    @Test("a number that was shown before an act has the same bounds in its query as in its body")
+    func confirmedNumbers() throws {
+        let document = try APIDocument(Texts(folder: Self.folder))
+        let json = try JSONReader.read(document.bytes)
+        let paths = try #require(json["paths"]?.object)
+        let numbers = Set(Shown.Fact.allCases.filter(\.isNumber).map(\.rawValue))
+        var (inQueries, inBodies) = (0, 0)
+        for operation in paths.compactMap(\.value.object).joined() {
+            let parameters = operation.value["parameters"]?.array ?? []
+            for parameter in parameters where numbers.contains(parameter["name"]?.string ?? "") {
+                inQueries += 1
+                let schema = parameter["schema"]
+                #expect(schema?["minimum"]?.integer == 0 && schema?["maximum"]?.integer == .max, "\(operation.name)")
+            }
+            let bodies = (operation.value["requestBody"]?["content"]?.object ?? []).compactMap { $0.value["schema"] }
+            let named = bodies.map { body in
+                let name = body["$ref"]?.string?.split(separator: "/").last.map(String.init)
+                return name.flatMap { json["components"]?["schemas"]?[$0] } ?? body
+            }
+            for property in named.flatMap({ $0["properties"]?.object ?? [] })
+            where numbers.contains(property.name) {
+                inBodies += 1
+                let (least, most) = (property.value["minimum"]?.integer, property.value["maximum"]?.integer)
+                #expect(least == 0 && most == .max, "\(operation.name): \(property.name)")
+            }
+        }
+        #expect(inQueries > 0 && inBodies > 3, "\(inQueries) in queries, \(inBodies) in bodies")
     }
 }
