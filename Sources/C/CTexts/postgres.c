@@ -37,6 +37,8 @@ static const char steps[] = {
 #embed "postgres/36-channel-answers.sql"
     , 0,
 #embed "postgres/37-channel-range.sql"
+    , 0,
+#embed "postgres/38-channel-index.sql"
     , 0
 };
 

@@ -77,6 +77,8 @@ static const char steps[] = {
 #embed "schema/36-channel-answers.sql"
     , 0,
 #embed "schema/37-channel-range.sql"
+    , 0,
+#embed "schema/38-channel-index.sql"
     , 0
 };
 

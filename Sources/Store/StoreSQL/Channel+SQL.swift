@@ -7,13 +7,15 @@ extension Channel {
     /// The same as a table of one column.
     package static let table: SQL = "SELECT 0 AS number UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3"
 
-    /// The index of the devices of this channel: as a rule few among many. nil: they are found in the table itself.
-    package var index: SQL? {
-        switch rawValue {
-        case 0: nil
-        case 1: "device_sandbox"
-        case 2: "device_channel_2"
-        default: "device_channel_3"
-        }
+    /// SQLite's index of the devices of all channels but the first: as a rule few among many. nil: they are found in the table
+    /// itself. PostgreSQL has an index for each.
+    package var index: SQL? { rawValue == 0 ? nil : "device_channel" }
+
+    /// The condition that a campaign's shards count a device under this channel.
+    ///
+    /// - Parameter column: the channel of the device, as the index has it.
+    package func isChannel(of column: SQL) -> SQL {
+        // "> 0" is the index's own condition: without it, SQLite may not use it (sqlite.org/partialindex.html).
+        rawValue == 0 ? "\(column) = 0" : "\(column) = \(rawValue) AND \(column) > 0"
     }
 }

@@ -27,6 +27,7 @@ struct PostgresMigration: Sendable {
             "channels of devices",
             "answers by channel",
             "channels as a range",
+            "one index of channels",
         ]
         let bytes = unsafe UnsafeRawBufferPointer(start: relay_postgres_steps(), count: relay_postgres_steps_size())
         let texts = unsafe Array(bytes).split(separator: 0)

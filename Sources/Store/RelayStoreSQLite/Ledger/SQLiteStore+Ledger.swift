@@ -114,7 +114,7 @@ package enum LedgerSQL {
         SELECT id, token, telephone, version, environment, retired_at IS NOT NULL, registered_at, os_version
         FROM device \(channel.index.map(SQLDialect.sqlite.indexed(by:)) ?? SQLDialect.sqlite.notIndexed)
         WHERE id > ?1 AND id <= ?2 AND app_id = ?3 AND removed_at IS NULL
-            AND \(DeviceTable.plannedEnvironment) = \(channel.rawValue) \(condition)
+            AND \(channel.isChannel(of: DeviceTable.plannedEnvironment)) \(condition)
         ORDER BY id LIMIT ?4
         """
     }

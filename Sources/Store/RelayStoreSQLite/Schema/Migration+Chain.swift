@@ -45,6 +45,7 @@ extension Migration {
             "channels of devices",
             "answers by channel",
             "channels as a range",
+            "one index of channels",
         ]
         let bytes = unsafe UnsafeRawBufferPointer(start: relay_schema_steps(), count: relay_schema_steps_size())
         let texts = unsafe Array(bytes).split(separator: 0)

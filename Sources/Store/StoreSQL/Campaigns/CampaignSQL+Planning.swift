@@ -116,7 +116,7 @@ package enum AudienceSQL {
         """
         FROM device AS d \(channel.index.map(dialect.indexed(by:)) ?? dialect.notIndexed)
         WHERE \(DeviceList.behind(dialect)) AND d.removed_at IS NULL
-            AND coalesce(d.planned_environment, d.environment) = \(channel.rawValue)
+            AND \(channel.isChannel(of: "coalesce(d.planned_environment, d.environment)"))
         """
     }
 }

@@ -256,7 +256,7 @@ package struct DeliveryList<Connection: SQLConnection> {
         return """
             SELECT v.id, v.token, v.telephone FROM device AS v \(index)
             WHERE v.id > ? AND v.id <= ? AND v.app_id = ? AND v.removed_at IS NULL
-                AND \(ListedDevice.plannedEnvironment) = \(channel.rawValue)
+                AND \(channel.isChannel(of: ListedDevice.plannedEnvironment))
                 AND NOT EXISTS (SELECT 1 FROM delivery AS d WHERE d.campaign_id = ? AND d.device_id = v.id)
             ORDER BY v.id LIMIT ?
             """
