@@ -17,7 +17,9 @@ struct QueryPlanTests {
     }
 
     private static let byRowid = ["SEARCH device USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"]
-    private static let byChannel = ["SEARCH device USING INDEX device_channel (app_id=? AND <expr>=? AND rowid>? AND rowid<?)"]
+    private static let byChannel = [
+        "SEARCH device USING INDEX device_channel (app_id=? AND <expr>=? AND rowid>? AND rowid<?)"
+    ]
 
     /// A store with statistics of many devices, every hundredth of the sandbox, and many retries.
     private func largeStore() throws -> StoreFixture {

@@ -89,7 +89,8 @@ extension APIDocument {
     /// A fact that was shown before an act.
     private static func query(of fact: Shown.Fact) -> JSONValue {
         parameter(
-            fact.rawValue, in: "query", fact.bounded(fact.isNumber ? .integer : .text), .string(fact.text(ofNone: "empty")), nil,
+            fact.rawValue, in: "query", fact.bounded(fact.isNumber ? .integer : .text),
+            .string(fact.text(ofNone: "empty")), nil,
             isRequired: false, mayBeEmpty: true)
     }
 
