@@ -12,10 +12,6 @@ struct SharedLimits: Sendable {
         let app: AppKey
         /// nil: its provider knows no quota.
         let quota: QuotaLimit?
-
-        init(name: String, app: AppKey, quota: QuotaLimit?) {
-            (self.name, self.app, self.quota) = (name, app, quota)
-        }
     }
 
     /// By app, where it has a pace.
@@ -24,8 +20,6 @@ struct SharedLimits: Sendable {
     private var quotas: [String: ProjectQuota] = [:]
     /// The lowest limit that one of a project's apps is configured with: they share it.
     private var perMinute: [String: Int] = [:]
-
-    init() {}
 
     // MARK: The configuration
 

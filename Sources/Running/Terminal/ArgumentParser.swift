@@ -79,9 +79,9 @@ package struct ArgumentParser: Sendable {
     private func assign(_ places: [String], into result: inout ParsedArguments) throws(UsageError) {
         for (index, place) in places.enumerated() {
             guard let positional = spec.positional(at: index) else {
-                let places = spec.positionals.map(\.usage).joined(separator: " ")
+                let known = spec.positionals.map(\.usage).joined(separator: " ")
                 throw UsageError(
-                    "unexpected argument \"\(place)\": the command takes \(places.isEmpty ? "options alone" : places)")
+                    "unexpected argument \"\(place)\": the command takes \(known.isEmpty ? "options alone" : known)")
             }
             // An empty argument is often a shell variable that was never set.
             guard !place.isEmpty else { throw UsageError("\(positional.name) is empty: \(positional.summary)") }

@@ -100,16 +100,16 @@ extension CommandEntry {
             run.show(reply.text, table)
             return .done
         }
-        let platform = try run.arguments.positional("PLATFORM").map(AppArguments.platform)
+        let only = try run.arguments.positional("PLATFORM").map(AppArguments.platform)
         var found: [JSONMember] = []
-        for platform in platform.map({ [$0] }) ?? Platform.allCases.map(\.rawValue) {
+        for platform in only.map({ [$0] }) ?? Platform.allCases.map(\.rawValue) {
             let place = AppArguments.Place(app: app, platform: platform)
             if let reply = try await client.find(APIRequest("GET", place.path("version"))) {
                 found.append(JSONMember(name: platform, value: reply.json))
             }
         }
         guard !found.isEmpty else {
-            let name = "no app \"\(app)\"" + (platform.map { " for \($0)" } ?? "")
+            let name = "no app \"\(app)\"" + (only.map { " for \($0)" } ?? "")
             throw CommandFailure(.failed, name, hint: "\"upgrade-relay version show\" lists all")
         }
         run.show(.object(found), found.map { version($0.value, of: "\(app) \($0.name)") }.joined(separator: "\n"))

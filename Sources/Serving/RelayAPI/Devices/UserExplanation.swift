@@ -155,12 +155,12 @@ package struct UserExplainer {
 
     private func enforce(_ device: DeviceRecord) -> UserExplanation.Word {
         let (app, version) = (device.registration.app, device.registration.version)
-        let (system, nobody) = (
+        let (system, unknown) = (
             device.registration.osVersion, UpgradeRule.User(nil, system: device.registration.osVersion)
         )
-        guard let answer = versionCache.check(app, version: version, user: nobody) else { return .notConfigured }
+        guard let answer = versionCache.check(app, version: version, user: unknown) else { return .notConfigured }
         let rules = versionCache.rules(of: app)
-        let (words, user) = (answer.verdict.words(version, nobody, among: rules), device.registration.user)
+        let (words, user) = (answer.verdict.words(version, unknown, among: rules), device.registration.user)
         let own = versionCache.check(app, version: version, user: user)?.verdict.words(version, user, among: rules)
         // Only where it matters that a proxy knows no user.
         let why = own == words ? words : "a proxy does not know the user: \(words)"
