@@ -40,7 +40,9 @@ struct LedgerEntry {
     /// Whether a service ever took its push.
     var wasTaken: Bool { taken != nil }
     /// Answers that may or may not have been recorded: the process died, or another relay had the campaign.
-    var perhaps: [LedgerAnswer] = []
+    private(set) var perhaps: [LedgerAnswer] = []
+    /// Whether `perhaps` has answers of both environments, of which the row may have either's reason.
+    private var isPerhapsOfTwo = false
     /// Whether a later answer is surely recorded.
     private var isLaterKnown = false
 
@@ -52,6 +54,12 @@ struct LedgerEntry {
         if answer.verdict == .taken { taken = answer }
     }
 
+    /// Notes an answer that may or may not have been recorded.
+    mutating func mayTake(_ answer: LedgerAnswer, isOneOfTwo: Bool) {
+        perhaps.append(answer)
+        isPerhapsOfTwo = isOneOfTwo
+    }
+
     /// The possible entries: with all of `perhaps`, with all but its last, and so on; and with all but its first, and so on, where
     /// a relay skipped outcomes and recorded later ones.
     var either: [LedgerEntry] {
@@ -61,7 +69,7 @@ struct LedgerEntry {
         return parts.map { answers in
             var entry = self
             (entry.perhaps, entry.isLaterKnown) = ([], false)
-            for answer in answers { entry.take(answer, isOneOfTwo: false) }
+            for answer in answers { entry.take(answer, isOneOfTwo: isPerhapsOfTwo) }
             if isLaterKnown { entry.last = last }
             return entry
         }

@@ -15,7 +15,8 @@ extension Model {
             ledgers[campaign, default: [:]][answer.device, default: LedgerEntry()]
                 .take(answer, isOneOfTwo: isOneOfTwo)
         } else {
-            ledgers[campaign, default: [:]][answer.device, default: LedgerEntry()].perhaps.append(answer)
+            ledgers[campaign, default: [:]][answer.device, default: LedgerEntry()]
+                .mayTake(answer, isOneOfTwo: isOneOfTwo)
         }
     }
 
