@@ -45,7 +45,7 @@ import Testing
 
     private static let depth = [
         Ratchet(
-            "reads and writes of the store in the Dispatcher", 37,
+            "reads and writes of the store in the Dispatcher", 28,
             .places(#"\bstore\.[a-zA-Z]+\("#, in: "Push/FanOut/Dispatcher")),
         Ratchet(
             "columns that are read by their number", 0,

@@ -78,7 +78,7 @@ import Testing
         try bench.raise("2.1", canary: Self.users)
         #expect(bench.lane.waiting(at: "production") == 2)
         bench.turn(bench.lane.answer("production", status: 400, reason: "BadDeviceToken"))
-        let owners = bench.dispatcher.owners.values.filter { $0.1 }
+        let owners = bench.dispatcher.services.owners.values.filter { $0.1 }
         #expect(owners.map(\.0.key.track) == [.staged])
     }
 }

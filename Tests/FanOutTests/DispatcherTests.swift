@@ -56,7 +56,7 @@ import UpgradeRules
         bench.serve("production")
         #expect(try bench.counts.accepted == 10_000)
         #expect(try bench.counts.retrying == 64)
-        #expect(bench.dispatcher.faults.texts.keys.sorted() == ["outage:\(FanOutBench.app.app)/sandbox"])
+        #expect(bench.dispatcher.faultTexts.keys.sorted() == ["outage:\(FanOutBench.app.app)/sandbox"])
         let services = try #require(bench.dispatcher.board.read { $0.work.services[FanOutBench.app] })
         let waits = Dictionary(uniqueKeysWithValues: services.map { ($0.channel, $0.waits) })
         #expect(waits == [.production: [], .sandbox: [.outage]])
@@ -90,7 +90,7 @@ import UpgradeRules
         try bench.raise()
         bench.serve("production")
         #expect(try bench.counts.accepted == 100)
-        #expect(bench.dispatcher.servicesInOrder.map(\.key.channel) == [.production])
+        #expect(bench.dispatcher.services.inOrder.map(\.key.channel) == [.production])
     }
 
     @Test func aWaveEndsAlthoughTheSandboxIsAway() throws {
@@ -187,7 +187,7 @@ import UpgradeRules
         // Stored without campaigns, as by a relay that does not push for the apps: the next look begins them.
         try bench.bench.raise("2.0", of: refused)
         try bench.raise()
-        #expect(bench.dispatcher.faults.texts.keys.sorted() == [refused.faultPart])
+        #expect(bench.dispatcher.faultTexts.keys.sorted() == [refused.faultPart])
         bench.serve("production")
         let campaigns = { try bench.bench.store.campaigns(before: nil, limit: 9) }
         let other = try #require(campaigns().first { $0.app == FanOutBench.app })
@@ -199,7 +199,7 @@ import UpgradeRules
         bench.turn()
         bench.serve("production")
         #expect(try campaigns().first { $0.app == refused }?.figures.counts.accepted == 100)
-        #expect(bench.dispatcher.faults.texts.isEmpty)
+        #expect(bench.dispatcher.faultTexts.isEmpty)
     }
 
     // MARK: The first pushes
@@ -235,7 +235,7 @@ import UpgradeRules
         #expect(out > 64)
         bench.turn([.reroute([bench.route])])
         #expect(bench.lane.waiting(at: "production") == out)
-        #expect(bench.dispatcher.runs.values.allSatisfy { $0.lifecycle.isSending })
+        #expect(bench.dispatcher.runs.all.allSatisfy { $0.lifecycle.isSending })
         #expect(bench.lane.pools.allSatisfy { !$0.isRemoved })
         bench.serve("production")
         #expect(try bench.bench.campaign().state == .completed)
@@ -271,7 +271,7 @@ import UpgradeRules
         for routes in [[bench.route, other], [bench.route]] {
             bench.turn([.reroute(routes)])
             #expect(bench.lane.waiting(at: "production") == out)
-            #expect(bench.dispatcher.runs.values.allSatisfy { $0.lifecycle.isSending })
+            #expect(bench.dispatcher.runs.all.allSatisfy { $0.lifecycle.isSending })
         }
         bench.serve("production")
         let end = try bench.bench.campaign()
@@ -341,7 +341,9 @@ import UpgradeRules
         bench.turn(bench.lane.answer("production", status: 200))
         bench.turn([.reroute([])])
         bench.serve("production")
-        #expect(bench.dispatcher.services.isEmpty && bench.dispatcher.runs.isEmpty && bench.dispatcher.owners.isEmpty)
+        #expect(
+            bench.dispatcher.services.byKey.isEmpty && bench.dispatcher.runs.isEmpty
+                && bench.dispatcher.services.owners.isEmpty)
         #expect(bench.lane.pools.allSatisfy { $0.isRemoved })
     }
 

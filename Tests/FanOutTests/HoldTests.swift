@@ -23,11 +23,11 @@ import UpgradeRules
         try bench.register(1...1_000)
         try bench.raise()
         bench.turn(bench.lane.answer("production", status: 503, reason: "ServiceUnavailable"))
-        #expect(bench.lane.waiting(at: "production") == 0 && bench.dispatcher.faults.text(Self.part) != nil)
+        #expect(bench.lane.waiting(at: "production") == 0 && bench.dispatcher.faultTexts[Self.part] != nil)
         bench.turn([.probe(FanOutBench.app)])
         #expect(bench.lane.waiting(at: "production") == OutageHold.probeSize, "at once")
         bench.serve("production")
-        #expect(bench.dispatcher.faults.texts.isEmpty)
+        #expect(bench.dispatcher.faultTexts.isEmpty)
         #expect(try bench.counts.accepted == 1_000 - 64)
     }
 
@@ -246,7 +246,7 @@ import UpgradeRules
         try bench.raise()
         bench.serve("production", turns: 1) { _, _ in TestLane.Reply(status: 400, reason: "BadDeviceToken") }
         bench.serve("sandbox", turns: 1)
-        let text = bench.dispatcher.faults.text("environment:\(FanOutBench.app.app)")
+        let text = bench.dispatcher.faultTexts["environment:\(FanOutBench.app.app)"]
         #expect(text?.contains("are taken by sandbox and not by production") == true, "\(text ?? "")")
     }
 }

@@ -44,7 +44,7 @@ import Threading
         _ = dispatcher.turn([.poke])
         let batch = try #require(dispatcher.batchesOut.values.first)
         let (run, service) = (try #require(batch.run), try #require(batch.service))
-        let other = dispatcher.service(FanOutBench.app, .sandbox, route)
+        let other = dispatcher.services.service(FanOutBench.app, .sandbox, route)
         let requests = try #require(batch.requests).batch
         requests.bodies = [Array(#"{"reason":"BadDeviceToken"}"#.utf8)]
         var bad = Answer()

@@ -72,7 +72,7 @@ import UpgradeRules
         try registerByFCM(401...600, in: bench)
         try registerByFCM(601...650, .sandbox, in: bench)
         try raise(in: bench)
-        let channels = bench.dispatcher.servicesInOrder.map(\.key.channel)
+        let channels = bench.dispatcher.services.inOrder.map(\.key.channel)
         #expect(channels == [.production, .sandbox, Self.fcm, Self.fcm.other])
         var sent: [String: Int] = [:]
         for _ in 0..<100 {
@@ -119,7 +119,7 @@ import UpgradeRules
         bench.turn(bench.lane.answer("fcm", status: 503))
         bench.serve("production")
         #expect(try bench.counts.accepted == 500)
-        #expect(bench.dispatcher.faults.texts.keys.sorted() == ["outage:\(FanOutBench.app.app)/fcm"])
+        #expect(bench.dispatcher.faultTexts.keys.sorted() == ["outage:\(FanOutBench.app.app)/fcm"])
         bench.pass(.seconds(13))
         bench.turn()
         bench.serve("fcm")
@@ -136,7 +136,7 @@ import UpgradeRules
         try registerByFCM(1...100, in: bench)
         try raise(in: bench)
         serve(bench)
-        #expect(bench.dispatcher.servicesInOrder.map(\.key.channel) == [Self.fcm])
+        #expect(bench.dispatcher.services.inOrder.map(\.key.channel) == [Self.fcm])
         #expect(try bench.bench.campaign().state == .completed)
     }
 

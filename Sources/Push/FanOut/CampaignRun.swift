@@ -123,6 +123,14 @@ final class CampaignRun {
     /// Restarts the rate: the next wave's ramp begins below the rate measured last.
     func restartRate() { pushes = RateMeter(pace: route.pace?.ratePerSecond) }
 
+    /// Begins nothing new, and calls back pushes that have not left.
+    func callBack() {
+        for service in services {
+            service.machine.halt(campaign: record.key.row)
+            service.withdraw()
+        }
+    }
+
     func left(_ batch: Batch) {
         lifecycle.batchLeft()
         add(pushes: batch.pushCount, batch.source)

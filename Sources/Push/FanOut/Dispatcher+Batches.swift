@@ -9,14 +9,6 @@ import Telemetry
 extension Dispatcher {
     // MARK: Out
 
-    /// Shares out the budget: each service may have as many pushes on their way as fill its connections, as far as
-    /// there is room for all.
-    func shareBudget() {
-        let busy = services.values.filter { $0.machine.isBusy }.sorted { $0.key < $1.key }
-        let shares = BatchBudget(configuration.limits).shares(streams: busy.map(\.pushesAtOnce))
-        for (service, share) in zip(busy, shares) { service.machine.change(share: share) }
-    }
-
     /// Lets every campaign and service act as its machine decides, until each waits.
     ///
     /// - Returns: how long until one of them has something to do without an event.
@@ -25,11 +17,7 @@ extension Dispatcher {
         // Batches that wait in a lane are called back when the app's hours end, even while the store rests.
         var pause = lookAtHours()
         guard !storeRests else { return pause }
-        // The campaign that failed last time goes last: a fault in one app's part of the store must not keep the others waiting.
-        let order = runs.values.sorted {
-            ($0.record.key == lastToFail ? 1 : 0, $0.record.key) < ($1.record.key == lastToFail ? 1 : 0, $1.record.key)
-        }
-        for run in order {
+        for run in runs.inTurn {
             do {
                 for service in run.services where !run.hours.isAsleep {
                     do {
@@ -44,7 +32,7 @@ extension Dispatcher {
                 pause = min(pause, try advance(run))
                 try writeSuspensions()
             } catch {
-                lastToFail = run.record.key
+                runs.lastToFail = run.record.key
                 noteStore(error)
                 return pause
             }
@@ -71,7 +59,7 @@ extension Dispatcher {
                 service.machine.opened(
                     try store.openShards(run.record.key, channel: service.key.channel))
             case .readShard(let shard, let devices, let pushes):
-                if let wait = try waitForCredential(of: service, run) { return wait }
+                if let wait = try services.waitForCredential(of: service, run) { return wait }
                 try send(to: service, of: run) { batch, tag in
                     try store.readDevices(
                         run.record.app, channel: service.key.channel, after: shard.cursor, through: shard.last,
@@ -84,7 +72,7 @@ extension Dispatcher {
                     )
                 }
             case .readRetries(let pushes):
-                if let wait = try waitForCredential(of: service, run) { return wait }
+                if let wait = try services.waitForCredential(of: service, run) { return wait }
                 try send(to: service, of: run) { batch, tag in
                     try store.readDueRetries(
                         run.record.key, channel: service.key.channel, at: now.wall, limit: pushes,
@@ -100,9 +88,9 @@ extension Dispatcher {
     /// Ends the judging of tokens that were last called dead or moved: all answers are in, so no later one can excuse them. If
     /// another campaign of the app is still being sent, its answers decide.
     private mutating func retireUnregistered(of run: CampaignRun, at now: Timestamp) throws {
-        guard !runs.values.contains(where: { $0.record.app == run.record.app && $0 !== run }) else { return }
+        guard runs.others(than: run).isEmpty else { return }
         // A service that comes up twice has nothing left the second time.
-        for service in run.services.flatMap({ services(judging: $0, for: run) }) {
+        for service in run.services.flatMap({ services.judging($0, for: run) }) {
             var commit = LedgerCommit(
                 campaign: run.record.key, shard: nil, cursor: 0, shardDone: false, rows: [], devices: DeviceRows(),
                 retirements: service.tokens.unregistered.end())
@@ -149,9 +137,7 @@ extension Dispatcher {
             return
         }
         batchesOut[batch.tag] = batch
-        if let address = service.connections.submit(requests.batch, pin: batch.pin) {
-            owners[address] = (service, false)
-        }
+        services.submit(requests.batch, to: service, pin: batch.pin)
     }
 
     /// Carries out the decisions of the campaign's own machine.
@@ -173,7 +159,7 @@ extension Dispatcher {
             try retireUnregistered(of: run, at: now.wall)
             if try store.completeIfDone(run.record.key, at: now.wall) {
                 forget(run)
-                reportEnd("the campaign is complete", of: run.record.key)
+                decisions.reportEnd("the campaign is complete", of: run.record.key)
             } else {
                 // The campaign's state has just been changed.
                 halt(run)
@@ -184,6 +170,24 @@ extension Dispatcher {
     }
 
     // MARK: Back
+
+    /// Sends pushes for tokens that a service called bad to the app's other environment, if the app's route tries that.
+    ///
+    /// - Returns: whether the batch is on its way again.
+    mutating func sendSecondTries(_ batch: Batch) -> Bool {
+        guard let run = batch.run, let service = batch.service,
+            run.route.triesOtherEnvironment(of: service.key.channel),
+            run.lifecycle.isSending, batch.secondTries == nil
+        else { return false }
+        let now = now
+        _ = lookAtHours(of: run)
+        let mayBegin = !run.hours.isAsleep && isTrusted
+        guard let sent = services.sendSecondTries(of: batch, for: run, after: service, mayBegin: mayBegin, at: now)
+        else { return false }
+        // These were sent without an allowance: later pushes make up for them.
+        limits.consume(sent.pushes, of: sent.other.limited, at: now.tick)
+        return true
+    }
 
     /// Records all batches that are back, each campaign's in one transaction, and then those that have become ready because all
     /// their devices were filtered. The time for this is limited: an audience in which everybody is filtered would otherwise keep

@@ -7,11 +7,6 @@ import Telemetry
 
 /// The running campaigns that this relay sends: each has one owner at a time (`RunLease`).
 extension Dispatcher {
-    /// How often this relay looks for campaigns that other relays have left, even without a notification.
-    static let fleetInterval = Duration.seconds(2)
-    /// The delay before a free campaign is claimed, for each campaign that this relay sends already.
-    private static let claimDelay = Duration.milliseconds(20)
-
     /// Whether this relay still owns the campaigns that it has claimed, as far as it can know.
     var isTrusted: Bool { term != nil && store.membership.term == term }
 
@@ -21,20 +16,19 @@ extension Dispatcher {
         let term = store.membership.term
         guard term != self.term else { return }
         self.term = term
-        for run in runsInOrder { halt(run) }
+        for run in runs.inOrder { halt(run) }
         // Another relay may have begun to send for these projects.
         if !store.membership.isAlone { limits.forgetQuota() }
-        claimsDue = [:]
+        claims.forget()
         lookAtOnce()
     }
 
-    /// Among several relays, the one that sends least is the first to claim a campaign that no relay sends.
+    /// Whether this relay may claim the campaign now.
     mutating func mayClaim(_ campaign: CampaignKey, at now: MonotonicTime) -> Bool {
         guard !store.membership.isAlone else { return true }
-        let due = claimsDue[campaign] ?? now + Self.claimDelay * runs.count
-        claimsDue[campaign] = due
-        if due > now { nextLook = min(nextLook, due) }
-        return due <= now
+        let opening = claims.opening(of: campaign, besides: runs.count, at: now)
+        if opening > now { nextLook = min(nextLook, opening) }
+        return opening <= now
     }
 
     /// Takes the campaign over, and begins it or ends it.
@@ -43,22 +37,18 @@ extension Dispatcher {
     ) throws {
         let project = route.quotas.first?.project
         guard let lease = try store.claimRun(record.key, project: project) else {
-            // The campaign was just stopped, or another relay was faster, or another relay sends for the project and has yet to
-            // claim this campaign.
-            claimsDue[record.key] = now.tick + Self.fleetInterval
-            return
+            return claims.missed(record.key, at: now.tick)
         }
-        claimsDue[record.key] = nil
-        if let project, !store.membership.isAlone, !runs.values.contains(where: { $0.sends(for: project) }) {
+        claims.claimed(record.key)
+        if let project, !store.membership.isAlone, !runs.sends(for: project) {
             // Another relay may have sent for the project since this one did.
             limits.forgetQuota(of: project)
         }
-        running.insert(record.key)
         let seen = record.seen(route.waveRules)
         var lifecycle = CampaignLifecycle(seen)
         do {
             if lifecycle.looked(seen, at: surelyPast) == .expire {
-                try expire(record, at: now.wall)
+                tallies[record.app, default: PushTally()].add(expired: try decisions.expire(record, at: now.wall))
             } else {
                 try begin(record, lease, lifecycle, route, at: now)
             }

@@ -14,7 +14,7 @@ extension Dispatcher {
     /// - Returns: how long until the next of them falls asleep or wakes by itself.
     mutating func lookAtHours() -> Duration {
         var pause = Duration.seconds(3600)
-        for run in runsInOrder where run.route.hours != nil && run.lifecycle.isSending {
+        for run in runs.inOrder where run.route.hours != nil && run.lifecycle.isSending {
             pause = min(pause, lookAtHours(of: run))
         }
         return pause

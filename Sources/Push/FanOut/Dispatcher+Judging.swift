@@ -19,27 +19,33 @@ extension Dispatcher {
         run.isPayloadTaken = settlement.isPayloadTaken
         settlement.judgeTokens(
             by: &service.tokens.unregistered, limit: run.unregisteredLimit, takenNow: batch.taken(of:))
-        let judges = services(judging: service, for: run)
+        let judges = services.judging(service, for: run)
         let other = judges.dropFirst().first
         if let other {
             settlement.judgeOtherTokens(
                 by: &other.tokens.unregistered, limit: run.unregisteredLimit, takenNow: batch.taken(of:))
-            noteMoves(settlement.judgeMoves(by: &service.tokens.moved, takenNow: batch.taken(of:)), of: service)
+            services.noteMoves(
+                settlement.judgeMoves(by: &service.tokens.moved, takenNow: batch.taken(of:)), of: service)
         }
-        if let pause = settlement.pause { pauseCredential(of: service, until: pause.until, at: now.wall) }
+        if let pause = settlement.pause { services.pauseCredential(of: service, until: pause.until, at: now.wall) }
         if let other, let pause = settlement.secondTries.pause {
-            pauseCredential(of: other, until: pause.until, at: now.wall)
+            services.pauseCredential(of: other, until: pause.until, at: now.wall)
         }
         let judgement = service.machine.answered(
             settlement.report, campaign: run.record.key.row, nextTag: nextTag, at: now,
             random: random.unit())
         // A pause of either credential, or the app's hours, may have kept bad tokens from their second try.
-        let pauseEnds = [settlement.pause?.until, run.hours.sleepsUntil] + judges.map(pauseEnd(at:))
+        let pauseEnds =
+            [settlement.pause?.until, run.hours.sleepsUntil] + judges.map { services.pauseEnd(at: $0, now.wall) }
         let deniedUntil = batch.isDeniedSecondTries ? pauseEnds.compactMap(\.self).max() ?? now.wall : nil
         weigh(judgement.trust, &settlement, batch, of: run, service, deniedUntil: deniedUntil, at: now)
-        report(judgement.outage, of: service, settlement.failureText, at: now)
+        services.report(judgement.outage, of: service, settlement.failureText, at: now)
         judgeQuota(of: service, settlement.report, answers: settlement.answered, at: now)
-        if settlement.needsNewCredential { renewCredential(run, service, batch) }
+        if settlement.needsNewCredential, let template = batch.template,
+            let reason = services.renewCredential(of: service, run, after: template)
+        {
+            stop(run, service, .credential, for: reason)
+        }
         if judgement.isKeyUnrelated {
             let place = service.place(of: run)
             stop(
@@ -47,7 +53,7 @@ extension Dispatcher {
                 for: provider.explain(.unrelatedKey, reason: "UnrelatedKeyIdInToken", refused: nil, place))
         }
         if let other, let reason = settlement.secondTries.fault {
-            restSecondTries(at: other, for: .seconds(3600), "it refuses the credential: \(reason)")
+            services.restSecondTries(at: other, for: .seconds(3600), "it refuses the credential: \(reason)", now)
         }
         var commit = batch.commit(for: run.record.key, settlement)
         commit.doubts = judges.flatMap { $0.tokens.changes(at: $0.key.channel) }
@@ -59,7 +65,7 @@ extension Dispatcher {
         guard service.machine.stopReason == nil else { return }
         let isMain = service === run.services.first
         guard run.lifecycle.refused(isMain: isMain, CampaignLifecycle.Suspension(cause, reason)) else { return }
-        if isMain { return callBack(run) }
+        if isMain { return run.callBack() }
         service.machine.stop(campaign: run.record.key.row, for: reason)
         service.withdraw()
         log(
@@ -110,71 +116,5 @@ extension Dispatcher {
                     for: service.provider.explain(fault, reason: reason, refused: refused, place))
             }
         }
-    }
-
-    // MARK: The credential
-
-    private mutating func renewCredential(
-        _ run: CampaignRun, _ service: PushService, _ batch: Batch
-    ) {
-        guard let template = batch.template else { return }
-        let sharers = servicesInOrder.filter { $0.sharesCredential(of: service.provider) }
-        for other in sharers { other.forgetTemplate() }
-        let now = service.clock()
-        do {
-            switch try service.provider.renewCredential(after: template, at: now) {
-            case .kept:
-                break
-            case .paused(let end):
-                pauseCredential(of: service, until: end, at: now)
-            case .renewed:
-                // Pushes that have not left yet leave with the new token.
-                for other in sharers { other.withdraw() }
-                log(
-                    .notice, "the push service does not take the token any more: another one is used",
-                    [("campaign", run.record.id), ("app", run.record.app.app)])
-            case .futile(let fault, let reason):
-                let place = service.place(of: run)
-                stop(
-                    run, service, .credential,
-                    for: service.provider.explain(fault, reason: reason, refused: nil, place))
-            }
-        } catch {
-            stop(run, service, .credential, for: "\(error)")
-        }
-    }
-
-    /// Sends nothing to this server with its credential before `time`, for any campaign (PROTOCOLS 1.6,
-    /// TooManyProviderTokenUpdates): another token would only make it worse. If a second server asks for a pause before
-    /// the first one's ends, no server gets a push.
-    private mutating func pauseCredential(of service: PushService, until time: Timestamp, at now: Timestamp) {
-        service.provider.pauseCredential(until: time, by: service.server, at: now)
-        for run in runsInOrder {
-            for other in run.services where other.provider.credential == service.provider.credential {
-                takeUpPause(other, run, at: now)
-            }
-        }
-    }
-
-    /// Takes up the pauses that other relays have learned of.
-    func takeUpPauses() {
-        let now = now.wall
-        for run in runsInOrder where run.lifecycle.isSending {
-            for service in run.services { takeUpPause(service, run, at: now) }
-        }
-    }
-
-    /// Takes up a pause that is in force when a campaign begins or goes on: from before a restart, from another campaign or from
-    /// another relay.
-    func takeUpPause(_ service: PushService, _ run: CampaignRun, at now: Timestamp) {
-        guard let pause = service.provider.credentialPause(at: service.server, now: now),
-            service.machine.pauseCredential(until: pause.until, reason: pause.reason)
-        else { return }
-        log(
-            .warning, "the push service wants a pause",
-            [
-                ("campaign", run.record.id), ("server", service.server), ("reason", pause.reason),
-                ("until", pause.until.internetTime),
-            ])
     }
 }

@@ -7,13 +7,16 @@ import WireFormat
 
 /// Publishes the fan-out's figures for other threads, once a turn.
 extension Dispatcher {
+    /// All present faults, by part.
+    var faultTexts: [String: String] { faults.texts.merging(services.faults.texts) { own, _ in own } }
+
     func publish() {
         let now = now
         let tick = now.tick
         var waits: [PushService.Key: [SendingWait]] = [:]
-        for (key, service) in services { waits[key] = self.waits(of: service, at: now) }
-        let storeFault = faults.text("store")
-        let figures = runs.mapValues { run in
+        for (key, service) in services.byKey { waits[key] = services.waits(of: service, limits, at: now) }
+        let storeFault = storeTrouble.text(in: faults)
+        let figures = runs.figures { run in
             var figures = run.figures
             figures.pacer = limits.pacer(of: run.record.app)
             figures.tick = tick
@@ -30,13 +33,13 @@ extension Dispatcher {
         work.lastLook = lastLook
         work.apps = Array(routes.keys)
         work.channels = routes.mapValues { $0.channels.keys.sorted() }
-        for run in runs.values { work.requestsOut[run.record.app, default: 0] += run.pushesOut }
-        var texts = faults.texts
-        for (key, service) in services {
+        for run in runs.all { work.requestsOut[run.record.app, default: 0] += run.pushesOut }
+        var texts = faultTexts
+        for (key, service) in services.byKey {
             let known = waits[key] ?? []
             work.services[key.app, default: []].append(
                 FanOutFigures.ServiceState(channel: key.channel, waits: known.map(\.cause)))
-            for wait in known where isUsed(service) {
+            for wait in known where runs.uses(service) {
                 if let kind = Self.part(of: wait.cause) { texts[key.part(kind)] = wait.text }
             }
         }
@@ -56,22 +59,5 @@ extension Dispatcher {
         case .quota: "quota"
         case .unreachable, .outage, .credential, .quarterHour: nil
         }
-    }
-
-    /// The reasons why nothing is sent to the service, the gravest first; empty while pushes are sent.
-    func waits(of service: PushService, at now: Moment) -> [SendingWait] {
-        func wait(_ cause: SendingWait.Cause, _ text: String?) -> SendingWait? {
-            text.map { SendingWait(cause: cause, text: $0) }
-        }
-        // Nearly always there is no trouble, and then no fault is looked up by name.
-        guard service.machine.isInTrouble || service.quota != nil || !faults.texts.isEmpty else { return [] }
-        return [
-            wait(.keyPause, service.machine.pause.map(service.pauseText)),
-            wait(.stopped, service.machine.stopReason),
-            wait(.unreachable, faults.text(service.connectionPart)),
-            wait(.outage, faults.text(service.outagePart)),
-            wait(.credential, credentialText(service)),
-            quotaWait(service, at: now),
-        ].compactMap(\.self)
     }
 }

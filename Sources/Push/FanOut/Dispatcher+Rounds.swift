@@ -23,7 +23,7 @@ extension Dispatcher {
                 service.machine.handedOver(at: now.wall)
             } else {
                 try begin(run, at: channel, keepsRamp: false, now)
-                shareBudget()
+                services.shareBudget()
             }
         }
         guard gathered.progress == .done else { return }
@@ -33,7 +33,7 @@ extension Dispatcher {
             [("campaign", run.record.id), ("devices", String(count))])
         guard gathered.opensShards else { return }
         // The services know of no shards, or of too few.
-        rerouted.insert(run.record.key)
+        runs.rerouted.insert(run.record.key)
         halt(run)
     }
 }

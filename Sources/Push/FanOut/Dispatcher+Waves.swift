@@ -5,7 +5,7 @@ import Requirements
 import Telemetry
 import WireFormat
 
-/// A campaign's waves: which users are sent to first.
+/// A campaign's waves: which users are sent to first. The users whom a canary names get their pushes before all others.
 extension Dispatcher {
     /// Notes that the wave is over and sets the time of the next.
     mutating func endWave(of run: CampaignRun, at now: Timestamp) throws {
@@ -57,5 +57,21 @@ extension Dispatcher {
                     ("devices", String(wave.devices)), ("percent", wave.percentText),
                 ])
         }
+    }
+
+    /// Notes that the canary is done. Nothing follows until a person releases it.
+    mutating func endCanary(of run: CampaignRun, at now: Timestamp) throws {
+        try store.endCanary(run.record.key, at: now)
+        guard let record = try store.campaign(run.record.key), record.isCanary, record.canary?.endedAt != nil else {
+            return halt(run)
+        }
+        run.lifecycle.waveEnded(next: nil)
+        guard run.record.canary?.endedAt == nil else { return }
+        log(
+            .notice, "the canary is done",
+            [
+                ("campaign", record.id), ("accepted", String(record.figures.counts.accepted)),
+                ("failed", String(record.canaryFailures)), ("next", "released by hand"),
+            ])
     }
 }

@@ -25,15 +25,12 @@ package struct Dispatcher {
     let onVersions: @Sendable ([VersionRecord]) -> Void
     let board: FanOut.Board.Shared
     let pulse: Pulse
-    let lanes: LaneSet
+    private let lanes: [any BatchLane]
 
-    /// Made when a campaign first needs them, kept until a reload changes how they are reached.
-    var services: [PushService.Key: PushService] = [:]
-    /// The service that each pool belongs to, and whether the pool is for second tries.
-    var owners: [PoolAddress: (service: PushService, isForSecondTries: Bool)] = [:]
+    let runs = RunTable()
+    var services: PushServices
     /// The limits that services share: the pace of an app, the quota of a project.
     var limits = SharedLimits()
-    var runs: [CampaignKey: CampaignRun] = [:]
     /// Leases of runs that are over, still to be released.
     var endedLeases: [RunLease] = []
     /// Batches on their way, by tag.
@@ -44,38 +41,32 @@ package struct Dispatcher {
     /// Answered and not yet recorded.
     var answered: [Batch] = []
     private var gate = CommitGate()
+    /// The faults of the store and of single apps; each push service has its own (`PushServices`).
     var faults = FaultLog()
     /// The outcomes of each app's pushes; grows with the apps that are configured.
     var tallies: [AppKey: PushTally] = [:]
     /// Apps whose operator does not want to wait for their services (`endWaits`).
     var impatient: Set<AppKey> = []
-    /// Campaigns that are begun again, by a reload or a person: their ramp goes on where it was.
-    var rerouted: Set<CampaignKey> = []
     /// Routes that are taken over once no push of their apps is on its way; nil: the app is removed.
     var newRoutes: [AppKey: AppRoute?] = [:]
     /// When the store was last looked at with success.
     var lastLook: Timestamp?
     /// Makes campaigns of requirements.
     var reconciler: Reconciler
-    /// The campaign whose turn ended with an error of the store: the others go before it next time.
-    var lastToFail: CampaignKey?
+    /// The relay's own decisions about campaigns.
+    let decisions: CampaignDecisions
+    let recorder: BatchRecorder
 
     /// The store's change mark at the last look; nil: the next look must read everything, because this process has changed the
     /// store, the last look failed, or the store refused for an app.
     var seenMark: Int64?
-    /// The campaigns that ran at the last look, of apps with a route. If those that are being sent differ, the next look reads
-    /// everything.
-    var running: Set<CampaignKey> = []
+    var claims = ClaimTable()
     var nextLook: MonotonicTime
     /// When this relay next looks for campaigns that other relays have left, if it gets no notification.
     var nextFleetLook: MonotonicTime
-    /// When this relay may claim a campaign that no relay sends, if another relay may claim it first.
-    var claimsDue: [CampaignKey: MonotonicTime] = [:]
     /// When old webhook ids are forgotten next.
     var nextWebhookSweep: MonotonicTime
-    private var storeRestsUntil: MonotonicTime?
-    /// The kind of the store's present or last fault.
-    private var storeFault: StoreError.Code?
+    var storeTrouble: StoreTrouble
     private var stopBy: MonotonicTime?
 
     package init(
@@ -93,7 +84,11 @@ package struct Dispatcher {
         self.onVersions = onVersions
         self.board = board
         self.pulse = pulse
-        self.lanes = lanes
+        services = PushServices(runs, lanes, configuration, self.clock, log)
+        decisions = CampaignDecisions(store: store, log: log)
+        recorder = BatchRecorder(store: store, log: log)
+        storeTrouble = StoreTrouble(rest: configuration.storeRest, log: log)
+        self.lanes = lanes.lanes
         nextLook = self.clock.now.tick
         nextFleetLook = nextLook
         reconciler = Reconciler(store, log, surroundings, at: nextLook, onVersions: onVersions)
@@ -110,10 +105,6 @@ package struct Dispatcher {
     /// The earlier of the believed and the shown clock: a time to live that began by a clock that was just set back must be over
     /// by both.
     var surelyPast: Timestamp { min(now.wall, clock.shown()) }
-
-    /// Runs and services are handled in this order: a hash order would differ in each process.
-    var runsInOrder: [CampaignRun] { runs.values.sorted { $0.record.key < $1.record.key } }
-    var servicesInOrder: [PushService] { services.values.sorted { $0.key < $1.key } }
 
     /// Whether the daemon stops: no campaign begins or goes on.
     var isStopping: Bool { stopBy != nil }
@@ -144,8 +135,8 @@ package struct Dispatcher {
         noticeTerm()
         pulse.beat()
         let pause = proceed()
-        lookForEndOfStoreFault()
-        forgetIdleTroubles()
+        storeTrouble.lookForEnd(in: store, &faults, at: now.tick)
+        services.forgetIdleTroubles()
         publish()
         return min(pause, self.pause())
     }
@@ -162,18 +153,16 @@ package struct Dispatcher {
             batchesOut[requests.tag] = nil
             answered.append(batch)
         case .pool(let pool, let lane, let condition):
-            noteConnections(PoolAddress(pool: pool, lane: lane), condition)
+            services.note(PoolAddress(pool: pool, lane: lane), is: condition, at: now)
         case .width(let pool, let lane, let streams):
-            guard let owner = owners[PoolAddress(pool: pool, lane: lane)], !owner.isForSecondTries else { return }
-            owner.service.connections.note(lane: lane, carries: streams)
-            shareBudget()
+            if services.note(PoolAddress(pool: pool, lane: lane), carries: streams) { services.shareBudget() }
         case .credentials:
-            takeUpPauses()
+            services.takeUpPauses(at: now.wall)
         case .reroute(let routes):
             reroute(routes)
         case .stop(let deadline):
             stopBy = min(stopBy ?? .init(nanoseconds: .max), now.tick + deadline)
-            for run in runsInOrder { halt(run) }
+            for run in runs.inOrder { halt(run) }
         }
     }
 
@@ -184,8 +173,8 @@ package struct Dispatcher {
         let now = now
         if let lastTurn, now.wall < lastTurn.wall(at: now.tick) - BelievedClock.tolerance {
             log(.notice, "the clock was set back", [("now", now.wall.internetTime)])
-            for run in runsInOrder {
-                rerouted.insert(run.record.key)
+            for run in runs.inOrder {
+                runs.rerouted.insert(run.record.key)
                 halt(run)
             }
             for batch in answered { batch.bringForward(to: now.wall) }
@@ -196,16 +185,16 @@ package struct Dispatcher {
     /// Stops the lanes and records the batches that they hand back. Called last of all.
     package mutating func shutDown(_ rest: () -> [FanOut.Event]) {
         let time = stopBy.map { $0 - now.tick } ?? .zero
-        for lane in lanes.lanes { lane.stop(deadline: time) }
+        for lane in lanes { lane.stop(deadline: time) }
         for event in rest() { handle(event) }
-        storeRestsUntil = nil
+        storeTrouble.endRest()
         record()
         if !answered.isEmpty {
             log(
                 .error, "stopped with outcomes that the store did not take; they are sent again at the next start",
                 [("batches", String(answered.count))])
         }
-        endedLeases.append(contentsOf: runsInOrder.map(\.lease))
+        endedLeases.append(contentsOf: runs.inOrder.map(\.lease))
         giveBackRuns()
     }
 
@@ -215,7 +204,7 @@ package struct Dispatcher {
         let tick = now.tick
         // No look happens while stopping, so `nextLook` stays in the past: returning batches wake the thread.
         var wake = isStopping ? tick + .seconds(1) : nextLook
-        if let storeRestsUntil, storeRestsUntil > tick { wake = min(wake, storeRestsUntil) }
+        if let end = storeTrouble.restsUntil, end > tick { wake = min(wake, end) }
         if let stopBy { wake = min(wake, stopBy) }
         if term != nil, let doubt = store.membership.untilDoubt { wake = min(wake, tick + doubt) }
         if let wait = gate.wait(at: tick) { return min(wake - tick, wait) }
@@ -235,38 +224,9 @@ package struct Dispatcher {
 
     // MARK: The store
 
-    /// Whether nothing is read for a while after the store refused: a push must not be sent that cannot be recorded.
-    var storeRests: Bool { storeRestsUntil.map { now.tick < $0 } ?? false }
+    /// Whether nothing is read for a while after the store refused.
+    var storeRests: Bool { storeTrouble.rests(at: now.tick) }
 
-    /// Notes that the store refused something that sending needs. Reported when it begins and when its kind changes, not at each
-    /// try.
-    mutating func noteStore(_ error: any Error) {
-        storeRestsUntil = now.tick + configuration.storeRest
-        let kind = (error as? StoreError)?.code ?? .failed
-        let isNew = faults.set("store", "\(error)")
-        if isNew || kind != storeFault { log(.error, "the store refuses", [("error", "\(error)")]) }
-        storeFault = kind
-    }
-
-    /// Ends the store's fault after a whole round without a refusal, if the store can be written to. That is checked because a
-    /// round may have had nothing to write.
-    private mutating func lookForEndOfStoreFault() {
-        guard faults.text("store") != nil, !storeRests else { return }
-        do {
-            try store.checkWritable()
-            _ = faults.clear("store")
-            log(.notice, "the store takes outcomes again")
-        } catch {
-            noteStore(error)
-        }
-    }
-
-    /// Notes that the store cannot be looked at, or can again. It may take outcomes all the same, so this is a fault of its own.
-    mutating func noteLook(_ error: (any Error)?) {
-        guard let error else {
-            if faults.clear("watcher") { log(.notice, "the store can be watched again") }
-            return
-        }
-        if faults.set("watcher", "\(error)") { log(.error, "the store cannot be watched", [("error", "\(error)")]) }
-    }
+    /// Notes that the store refused something that sending needs.
+    mutating func noteStore(_ error: any Error) { storeTrouble.note(error, &faults, at: now.tick) }
 }
