@@ -90,11 +90,14 @@ package struct CampaignText: Sendable {
             ("latest", json.shown(.latest, or: "-")), ("download URL", json.shown(.downloadUrl, or: "-")),
             ("state", state),
         ]
+        if !json.shown(.blocked).isEmpty { fields.insert(("blocked", json.shown(.blocked)), at: 3) }
+        if !json.shown(.message).isEmpty { fields.insert(("message", json.shown(.message)), at: fields.count - 1) }
         if !json.shown(.reason).isEmpty { fields.append(("reason", json.shown(.reason))) }
         if let waits { fields.append(("waits", waits)) }
         if let way { fields.append(("way", way)) }
         if let canary { fields.append(("canary", canary)) }
         if let wave { fields.append(("wave", waveDetails(wave))) }
+        if let speed { fields.append(("speed", speed)) }
         if let limit = json[.rateLimit]?.number { fields.append(("pace", "at most \(Quantity.rate(limit))")) }
         if !json.shown(.waitingUntil).isEmpty { fields.append(("waiting until", json.shown(.waitingUntil))) }
         if let now = json[.now], now != .null {
@@ -102,7 +105,10 @@ package struct CampaignText: Sendable {
         }
         for round in json.list(.rounds) { fields.append(Self.round(round)) }
         if !json.shown(.nextReminderAt).isEmpty { fields.append(("next reminder", json.shown(.nextReminderAt))) }
-        for (title, field) in [("created", Field.createdAt), ("started", .startedAt), ("finished", .finishedAt)] {
+        let times = [
+            ("created", Field.createdAt), ("started", .startedAt), ("finished", .finishedAt), ("expires", .expiresAt),
+        ]
+        for (title, field) in times where title != "expires" || !isOver {
             fields.append((title, json.shown(field, or: "-")))
         }
         let tint: (String, String) -> Tint? = { name, value in
@@ -110,6 +116,14 @@ package struct CampaignText: Sendable {
         }
         return TextTable.fields(fields, tint: tint) + "\n"
             + countsTable(Screen(width: Screen.current.width, hasColour: hasColour))
+    }
+
+    /// "1,234/s, 5 min left"; nil where nothing is sent now.
+    private var speed: String? {
+        let rate = json[.ratePerSecond]?.number ?? 0
+        let left = json[.secondsLeft]?.integer.map { "\(DurationText.rough(seconds: $0)) left" }
+        guard state == CampaignState.running.rawValue, rate > 0 || left != nil else { return nil }
+        return [Quantity.rate(rate), left].compactMap(\.self).joined(separator: ", ")
     }
 
     /// The end of the wait that the reason names; nil where the campaign moves.

@@ -118,8 +118,10 @@ extension CommandEntry {
 
     private static func version(_ version: JSONValue, of name: String) -> String {
         var fields = [
-            ("app", name), ("required", version.shown(.required, or: "-")), ("in force", inForce(version)),
-            ("latest", version.shown(.latest, or: "-")), ("announced", version.shown(.announced, or: "-")),
+            ("app", name), ("required", version.shown(.required, or: "-") + build(version, .required)),
+            ("in force", inForce(version)),
+            ("latest", version.shown(.latest, or: "-") + build(version, .latest)),
+            ("announced", version.shown(.announced, or: "-")),
             ("download URL", version.shown(.downloadUrl, or: "as the configuration says")),
             ("message", version.shown(.message, or: "-")),
         ]
@@ -135,7 +137,10 @@ extension CommandEntry {
             let value = version.shown(of: field)
             if !value.isEmpty { fields.append((field.noun, value)) }
         }
-        if !version.shown(.waitingReason).isEmpty { fields.append(("waiting", version.shown(.waitingReason))) }
+        if !version.shown(.waitingReason).isEmpty {
+            let until = version.shown(.waitingUntil)
+            fields.append(("waiting", version.shown(.waitingReason) + (until.isEmpty ? "" : " (until \(until))")))
+        }
         for block in version.list(.blocks) { fields.append(("blocked", BlockText.words(block))) }
         if !isForEverybody, let telephones = version[.telephones]?.array {
             fields.append(("canary", Quantity.count(Int64(telephones.count), "phone number")))
@@ -159,11 +164,19 @@ extension CommandEntry {
         return "\(TextTable.fields(fields))\(version.warnings)\nhistory\n\(table.text)\nin force\n\(inForce.text)"
     }
 
-    /// "1.9.0 since 2026-01-31T09:05:07.250Z (appStore)"
+    /// " (version code 2105)"; "" where none is known.
+    private static func build(_ version: JSONValue, _ field: Field) -> String {
+        let code = version[.builds]?.shown(field) ?? ""
+        return code.isEmpty ? "" : " (version code \(code))"
+    }
+
+    /// "1.9.0 since 2026-01-31T09:05:07.250Z (appStore: listed since 09:05)"
     private static func inForce(_ version: JSONValue) -> String {
         let required = version.shown(.inForce)
         guard !required.isEmpty else { return "-" }
-        return "\(required) since \(version.shown(.inForceSince, or: "-")) (\(version.shown(.inForceBy, or: "-")))"
+        let reason = version.shown(.inForceReason)
+        return "\(required) since \(version.shown(.inForceSince, or: "-")) (\(version.shown(.inForceBy, or: "-"))"
+            + (reason.isEmpty ? ")" : ": \(reason))")
     }
 
     /// The reason why a new requirement is not in force yet, and the version in force until then.
