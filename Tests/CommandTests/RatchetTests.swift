@@ -33,7 +33,7 @@ import Testing
     private static let width = [
         Ratchet("files that name a device's field: country", 24, .files(#"\b[Cc]ountry\b|[a-z]Country"#)),
         Ratchet(
-            "files that name a reason to wait: the gate's", 31,
+            "files that name a reason to wait: the gate's", 28,
             .files(#"GateVerdict|GateQuestion|\bisGated\b|\bgate\b"#)),
         Ratchet("files that name a stored flag: requiredFrom", 18, .files("requiredFrom|required_from|required-from")),
         Ratchet("files that name a push service: FCM, its stand-in with it", 58, .files("(?i)fcm")),

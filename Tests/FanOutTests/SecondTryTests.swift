@@ -66,15 +66,15 @@ import Threading
         let isOpen = [.none, .pastPause, .ownIsHeld].contains(bar)
         let isSent = dispatcher.sendSecondTries(batch)
         #expect(isSent == isOpen)
-        #expect((batch.secondTries != nil) == isOpen)
+        #expect((batch.secondTries.requests != nil) == isOpen)
         #expect(lane.waiting(at: "sandbox") == (isOpen ? 3 : 0))
-        #expect(batch.isDeniedSecondTries == [.pause, .otherPause, .pauseInTheBatch].contains(bar))
+        #expect(batch.secondTries.isDenied == [.pause, .otherPause, .pauseInTheBatch].contains(bar))
         // Once they are back, nothing is left to try, although a pause has come.
         guard isOpen else { return }
         pause(service, until: now.wall + .seconds(2), at: now.wall)
         let isSentAgain = dispatcher.sendSecondTries(batch)
         #expect(!isSentAgain)
-        #expect(!batch.isDeniedSecondTries)
+        #expect(!batch.secondTries.isDenied)
         #expect(run.lifecycle.isSending)
     }
 

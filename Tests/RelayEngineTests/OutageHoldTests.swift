@@ -18,7 +18,7 @@ import Testing
         func batch(
             good: Int = 0, failed: Int = 0, repeated: Int = 0, retryAfter: Duration? = nil
         ) -> OutageHold.Change? {
-            if case .closed = hold.gate(at: now) { return nil }
+            if case .closed = hold.leave(at: now) { return nil }
             let tag = nextTag
             nextTag += 1
             hold.left(tag: tag)
@@ -79,13 +79,13 @@ import Testing
         for number in 0..<100_000 {
             #expect(bench.batch(good: number % 2, failed: 1 - number % 2) == .nothing)
         }
-        #expect(bench.hold.gate(at: bench.now) == .open)
+        #expect(bench.hold.leave(at: bench.now) == .open)
     }
 
     @Test func whatHadNoAnswerSaysNothing() {
         let bench = Bench()
         for _ in 0..<1_000 { #expect(bench.batch() == .nothing) }
-        #expect(bench.hold.gate(at: bench.now) == .open)
+        #expect(bench.hold.leave(at: bench.now) == .open)
     }
 
     // MARK: While it lasts
@@ -96,14 +96,14 @@ import Testing
         #expect(bench.batch(failed: 64) != .nothing)
         var pauses: [Duration] = []
         while bench.now < Self.start + .seconds(3_600) {
-            guard case .closed(let until?) = bench.hold.gate(at: bench.now) else {
+            guard case .closed(let until?) = bench.hold.leave(at: bench.now) else {
                 Issue.record("it waits")
                 return
             }
             #expect(bench.batch(failed: 8) == nil, "nothing leaves before \(until)")
             pauses.append(until - bench.now)
             bench.now = until
-            #expect(bench.hold.gate(at: bench.now) == .probe)
+            #expect(bench.hold.leave(at: bench.now) == .probe)
             guard case .goesOn = bench.batch(failed: 8) else {
                 Issue.record("a probe in vain")
                 return
@@ -118,10 +118,10 @@ import Testing
         var hold = OutageHold()
         _ = hold.answered(Answers(good: 0, failed: 64), tag: 0, nextTag: 1, at: Self.start, random: 0)
         let due = Self.start + .seconds(10)
-        #expect(hold.gate(at: Self.start + .milliseconds(9_999)) == .closed(until: due))
-        #expect(hold.gate(at: due) == .probe)
+        #expect(hold.leave(at: Self.start + .milliseconds(9_999)) == .closed(until: due))
+        #expect(hold.leave(at: due) == .probe)
         hold.left(tag: 1)
-        #expect(hold.gate(at: due + .seconds(3_600)) == .closed(until: nil))
+        #expect(hold.leave(at: due + .seconds(3_600)) == .closed(until: nil))
         #expect(hold.until == due)
     }
 
@@ -173,9 +173,9 @@ import Testing
         let due = Self.start + .seconds(10)
         hold.left(tag: 1)
         hold.ended(tag: 0, at: due)
-        #expect(hold.gate(at: due) == .closed(until: nil), "another batch ended")
+        #expect(hold.leave(at: due) == .closed(until: nil), "another batch ended")
         hold.ended(tag: 1, at: due)
-        #expect(hold.gate(at: due) == .closed(until: due + .seconds(10)), "not doubled: nothing was found out")
+        #expect(hold.leave(at: due) == .closed(until: due + .seconds(10)), "not doubled: nothing was found out")
     }
 
     // MARK: How it ends
@@ -186,7 +186,7 @@ import Testing
         _ = bench.batch(failed: 64)
         bench.now = bench.now + .seconds(10)
         #expect(bench.batch(good: good, failed: failed) == .ended(heldFor: .seconds(10)))
-        #expect(bench.hold.gate(at: bench.now) == .open)
+        #expect(bench.hold.leave(at: bench.now) == .open)
         #expect(bench.hold.until == nil)
     }
 

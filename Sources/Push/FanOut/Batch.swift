@@ -24,34 +24,70 @@ final class Batch {
         let rows: [Int32]
     }
 
-    /// The campaign that it is for; nil while it is spare.
-    private(set) var run: CampaignRun?
-    private(set) var service: PushService?
-    private(set) var source = Source.retries
-    private(set) var template: PushTemplate?
-    /// Batches are numbered as they are filled.
-    private(set) var tag = 0
+    /// A filled batch: the campaign and the service that it is for.
+    struct Load {
+        let run: CampaignRun
+        let service: PushService
+        var source: Source
+        /// Batches are numbered as they are filled.
+        let tag: Int
+        /// The channels of devices that are handed over to another of the app's services.
+        var handedTo: Set<Channel> = []
+        /// nil: each device was filtered or handed over.
+        var sent: Sent?
+    }
+
+    /// The part of a batch that went to a lane.
+    struct Sent {
+        let template: PushTemplate
+        let requests: Requests
+        var secondTries = SecondTries()
+    }
+
+    /// The batch's commits for the ledger: those that fail are tried again unchanged.
+    struct Commits {
+        var outcomes: LedgerCommit
+        /// Pushes recorded as refused before the credential was known to be at fault; they are tried again.
+        var recalled: LedgerCommit?
+
+        var all: [LedgerCommit] { [outcomes] + (recalled.map { [$0] } ?? []) }
+    }
+
+    /// How far the batch is, with what exists then.
+    private enum Phase {
+        /// Kept for its memory.
+        case spare
+        /// On its way, or back. A batch that no lane has sent is read again and never settled.
+        case filled(Load)
+        /// Its outcomes are known, and wait for the store or are recorded.
+        case settled(Load, Commits)
+        /// Its outcomes were given up.
+        case dropped(Load)
+    }
+
+    private var phase = Phase.spare
     var devices = DeviceRows()
     /// One row for each device, once `settle` has run; until then only the rows of devices that get no push are final.
     private var rows: [LedgerRow] = []
     /// An empty array, whose memory the next batch uses.
     private var spareTargets: [PushTarget] = []
-    private(set) var requests: Requests?
-    /// Tokens that the service called bad, on their way to the app's other environment.
-    private(set) var secondTries: Requests?
 
-    /// The commit for the ledger, once it is known: a commit that fails is tried again unchanged.
-    var settled: LedgerCommit?
-    /// Whether tokens that the service called bad were not tried in the other environment, because of the app's hours,
-    /// a pause of the credential, or a claim that may be lost.
-    var isDeniedSecondTries = false
-    /// Pushes recorded as refused before the credential was known to be at fault; they are tried again.
-    var recalled: LedgerCommit?
-    /// The batch's commits for the ledger.
-    var commits: [LedgerCommit] { settled.map { [$0] + (recalled.map { [$0] } ?? []) } ?? [] }
+    /// nil while it is spare.
+    var load: Load? {
+        switch phase {
+        case .spare: nil
+        case .filled(let load), .settled(let load, _), .dropped(let load): load
+        }
+    }
 
-    /// The channels of devices that are handed over to another of the app's services.
-    private(set) var handedTo: Set<Channel> = []
+    /// nil until its outcomes are known, and where they were given up.
+    var commits: Commits? { if case .settled(_, let commits) = phase { commits } else { nil } }
+
+    var run: CampaignRun? { load?.run }
+    var service: PushService? { load?.service }
+    var source: Source { load?.source ?? .retries }
+    var tag: Int { load?.tag ?? 0 }
+    var requests: Requests? { load?.sent?.requests }
 
     /// The number of pushes on their way.
     var pushCount: Int { requests?.rows.count ?? 0 }
@@ -90,10 +126,8 @@ final class Batch {
         for run: CampaignRun, _ service: PushService, source: Source, atMost most: Int = .max, tag: Int,
         at now: Timestamp
     ) throws {
-        self.run = run
-        self.service = service
-        self.source = source
-        self.tag = tag
+        var load = Load(run: run, service: service, source: source, tag: tag)
+        defer { phase = .filled(load) }
         let (provider, payload, filter) = (service.provider, run.payload, run.filter)
         let channel = service.key.channel
         rows.removeAll(keepingCapacity: true)
@@ -115,14 +149,14 @@ final class Batch {
                 ledgerRow.reason = "NotSent"
                 ledgerRow.nextAttemptAt = now
                 ledgerRow.channel = row.channel
-                handedTo.insert(row.channel)
+                load.handedTo.insert(row.channel)
             } else if source == .retries, !run.hasBegun(row, in: devices) {
                 ledgerRow.state = .retrying
                 ledgerRow.reason = "NotSent"
                 ledgerRow.nextAttemptAt = now + Self.restBeforeItsWave
             } else if targets.count >= most {
                 devices.cut(to: index)
-                if case .shard(let shard, _) = source { self.source = .shard(shard, isLast: false) }
+                if case .shard(let shard, _) = source { load.source = .shard(shard, isLast: false) }
                 break
             } else {
                 targets.append(PushTarget(token: row.token, telephone: row.telephone, device: row.id))
@@ -141,37 +175,19 @@ final class Batch {
         }
         guard !targets.isEmpty else { return }
         let template = try service.template(for: run)
-        self.template = template
         let batch = RequestBatch(
             template: template.request, tag: tag, capacity: targets.count, bytesPerRequest: provider.bytesPerPush)
         batch.reportsUnreachable = service.reportsUnreachable
         provider.append(targets, of: devices.bytes, campaign: run.idBytes, to: batch)
-        requests = Requests(batch: batch, targets: targets, rows: targetRows)
+        load.sent = Sent(
+            template: template, requests: Requests(batch: batch, targets: targets, rows: targetRows))
     }
 
-    // MARK: The other environment
-
-    /// Builds requests to the app's other service for all tokens that this one called bad, once in a batch.
-    ///
-    /// - Returns: the requests to send; nil where no token was bad.
-    func makeSecondTries(with template: PushTemplate) -> RequestBatch? {
-        guard secondTries == nil, let run, let provider = service?.provider, let requests else { return nil }
-        let bad = provider.badTokens(in: requests.batch)
-        guard !bad.isEmpty else { return nil }
-        let batch = RequestBatch(
-            template: template.request, tag: tag, capacity: bad.count, bytesPerRequest: provider.bytesPerPush)
-        // The batch must not wait for a server that is only asked as a check.
-        batch.reportsUnreachable = true
-        let targets = bad.map { requests.targets[$0] }
-        provider.append(targets, of: devices.bytes, campaign: run.idBytes, to: batch)
-        secondTries = Requests(batch: batch, targets: targets, rows: bad.map { requests.rows[$0] })
-        return batch
-    }
-
-    /// Whether one of its answers calls for a pause of the credential.
-    var wantsPause: Bool {
-        guard let provider = service?.provider, let requests else { return false }
-        return provider.wantsPause(requests.batch)
+    /// Notes what became of its second tries.
+    func note(_ secondTries: SecondTries) {
+        guard case .filled(var load) = phase else { return }
+        load.sent?.secondTries = secondTries
+        phase = .filled(load)
     }
 
     // MARK: After sending
@@ -185,11 +201,11 @@ final class Batch {
 
     /// Turns the answers into ledger rows.
     func settle(with settlement: inout Settlement, at now: Timestamp) {
-        guard let requests, let service else { return }
-        let provider = service.provider
-        settlement.settle(requests, of: &rows, devices: devices, by: provider, at: now)
+        guard let load, let sent = load.sent else { return }
+        let provider = load.service.provider
+        settlement.settle(sent.requests, of: &rows, devices: devices, by: provider, at: now)
         // Second tries come after the first answers, which they follow up.
-        if let secondTries {
+        if let secondTries = sent.secondTries.requests {
             settlement.settleSecondTries(secondTries, of: &rows, devices: devices, by: provider, at: now)
         }
     }
@@ -232,15 +248,27 @@ final class Batch {
                     cursor: isLast ? shard.last : rows.last?.device ?? shard.last, shardDone: isLast, rows: rows,
                     devices: devices, retirements: settlement.retirements)
             }
-        commit.corrections = service?.corrections(of: settlement.takenByOther) ?? []
+        commit.corrections = service?.corrections(of: settlement.secondTries.taken) ?? []
         if run?.draw != nil { commit.waves = WaveTally.tallies(of: rows, areRetries: source == .retries) }
         return commit
     }
 
+    /// Notes its commits: all that follows from its answers is decided.
+    func settled(_ commits: Commits) {
+        if let load { phase = .settled(load, commits) }
+    }
+
+    /// Gives its outcomes up.
+    func drop() {
+        if let load { phase = .dropped(load) }
+    }
+
     /// Brings forward the times that were set by a clock that was ahead.
     func bringForward(to now: Timestamp) {
-        settled?.bringForward(to: now)
-        recalled?.bringForward(to: now)
+        guard var commits else { return }
+        commits.outcomes.bringForward(to: now)
+        commits.recalled?.bringForward(to: now)
+        settled(commits)
     }
 
     /// How the batch ended, for the service's machine.
@@ -256,9 +284,11 @@ final class Batch {
                 end.rest = max(end.rest, .seconds(Int64(answer.retryAfter)))
             }
         }
-        for answer in secondTries?.batch.answers ?? [] { end.resends += max(0, Int(answer.sends) - 1) }
-        if case .shard = source, let settled {
-            end.shard = settled.advanced
+        for answer in load?.sent?.secondTries.requests?.batch.answers ?? [] {
+            end.resends += max(0, Int(answer.sends) - 1)
+        }
+        if case .shard = source, let commits {
+            end.shard = commits.outcomes.advanced
             end.earliestRetry =
                 rows.lazy.filter { [service] in $0.state == .retrying && $0.channel == service?.key.channel }
                 .compactMap(\.nextAttemptAt).min()
@@ -273,20 +303,12 @@ final class Batch {
 
     /// Frees the lanes' memory, keeps the batch's own.
     func clear() {
-        // First, so that the buffers below have one owner again and are emptied in place.
-        settled = nil
-        isDeniedSecondTries = false
-        recalled = nil
+        // First, so that the buffers below have one owner again and are emptied in place. The targets are kept for the next batch:
+        // nothing else has them now.
+        spareTargets = requests?.targets ?? spareTargets
+        phase = .spare
+        spareTargets.removeAll(keepingCapacity: true)
         devices.removeAll()
         rows.removeAll(keepingCapacity: true)
-        // Kept for the next batch: nothing else has them now.
-        spareTargets = requests?.targets ?? spareTargets
-        requests = nil
-        spareTargets.removeAll(keepingCapacity: true)
-        secondTries = nil
-        template = nil
-        run = nil
-        service = nil
-        handedTo.removeAll(keepingCapacity: true)
     }
 }

@@ -20,29 +20,29 @@ struct BatchRecorder {
 
     func record(_ batch: Batch, of run: CampaignRun, at now: Timestamp) throws -> End {
         do {
-            return try run.commit(batch.commits, ofBatches: 1, to: store, at: now) ? .recorded : .tooLate
+            return try run.commit(batch.commits?.all ?? [], ofBatches: 1, to: store, at: now) ? .recorded : .tooLate
         } catch let error as StoreError where error.code == .conflict {
-            guard let settled = batch.settled else { return .recorded }
-            return try recordRest(of: batch, settled, of: run, at: now)
+            guard let commits = batch.commits else { return .recorded }
+            return try recordRest(of: batch, commits, of: run, at: now)
         }
     }
 
     /// Records the rows of devices that still exist. The cursor moves over the others all the same, and they leave the audience
     /// when their shard is done, as if they had gone before their turn.
     private func recordRest(
-        of batch: Batch, _ settled: LedgerCommit, of run: CampaignRun, at now: Timestamp
+        of batch: Batch, _ commits: Batch.Commits, of run: CampaignRun, at now: Timestamp
     ) throws -> End {
-        let gone = try store.goneDevices(of: settled)
-        let rest = settled.without(gone)
-        let recalled = try batch.recalled.map { $0.without(try store.goneDevices(of: $0)) }
+        let outcomes = commits.outcomes
+        let gone = try store.goneDevices(of: outcomes)
+        let rest = Batch.Commits(
+            outcomes: outcomes.without(gone),
+            recalled: try commits.recalled.map { $0.without(try store.goneDevices(of: $0)) })
         do {
-            guard try run.commit([rest] + (recalled.map { [$0] } ?? []), ofBatches: 1, to: store, at: now) else {
-                return .tooLate
-            }
-            batch.settled = rest
+            guard try run.commit(rest.all, ofBatches: 1, to: store, at: now) else { return .tooLate }
+            batch.settled(rest)
             // Rows without a push are not reported: their devices may be pruned at any time.
-            if settled.rows.contains(where: { $0.isOfPush && gone.contains($0.device) }) {
-                report("outcomes of devices that have gone from the store are left out", run, settled, gone.contains)
+            if outcomes.rows.contains(where: { $0.isOfPush && gone.contains($0.device) }) {
+                report("outcomes of devices that have gone from the store are left out", run, outcomes, gone.contains)
             }
             return .recorded
         } catch let error as StoreError where error.code == .conflict {
@@ -52,14 +52,14 @@ struct BatchRecorder {
 
     /// Gives up the batch's outcomes, which the store cannot take.
     func drop(_ batch: Batch, of run: CampaignRun) {
-        guard let settled = batch.settled else { return }
-        batch.settled = nil
-        report("outcomes that the store cannot take are given up", run, settled) { _ in true }
+        guard let outcomes = batch.commits?.outcomes else { return }
+        batch.drop()
+        report("outcomes that the store cannot take are given up", run, outcomes) { _ in true }
     }
 
     /// Gives up the outcomes of batches that came too late for their campaign.
     func leaveOut(_ batches: [Batch], of run: CampaignRun) {
-        let rows = batches.compactMap(\.settled).flatMap(\.rows)
+        let rows = batches.compactMap(\.commits).flatMap(\.outcomes.rows)
         if !rows.isEmpty {
             log(
                 .error, "outcomes that came too late for their campaign are left out",
@@ -68,7 +68,7 @@ struct BatchRecorder {
                     ("pushes", String(rows.count(where: \.isOfPush))),
                 ])
         }
-        for batch in batches { (batch.settled, batch.recalled) = (nil, nil) }
+        for batch in batches { batch.drop() }
     }
 
     private func report(

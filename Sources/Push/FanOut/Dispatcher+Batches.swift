@@ -177,7 +177,7 @@ extension Dispatcher {
     mutating func sendSecondTries(_ batch: Batch) -> Bool {
         guard let run = batch.run, let service = batch.service,
             run.route.triesOtherEnvironment(of: service.key.channel),
-            run.lifecycle.isSending, batch.secondTries == nil
+            run.lifecycle.isSending, batch.secondTries.requests == nil
         else { return false }
         let now = now
         _ = lookAtHours(of: run)
@@ -199,7 +199,7 @@ extension Dispatcher {
             pulse.beat()
             let now = now
             do {
-                for batch in answered where batch.settled == nil && !batch.isUntouched {
+                for batch in answered where batch.commits == nil && !batch.isUntouched {
                     if let run = batch.run, let service = batch.service { settle(batch, of: run, service, at: now) }
                 }
                 try writeSuspensions()
@@ -222,7 +222,7 @@ extension Dispatcher {
         do {
             // The commits share the batches' buffers, so they must be released before the buffers are emptied.
             isRecorded = try run.commit(
-                batches.flatMap(\.commits), ofBatches: batches.count, to: store, at: now.wall)
+                batches.flatMap { $0.commits?.all ?? [] }, ofBatches: batches.count, to: store, at: now.wall)
         } catch let error as StoreError where error.code == .conflict {
             return try recordApart(batches, of: run, at: now)
         }
@@ -234,9 +234,10 @@ extension Dispatcher {
 
     /// Updates the machines, and keeps the batch's memory for the next.
     mutating func recorded(_ batch: Batch, at now: Moment) {
-        if let run = batch.run, let service = batch.service {
+        if let load = batch.load {
+            let (run, service) = (load.run, load.service)
             run.ended(batch)
-            if batch.settled != nil {
+            if batch.commits != nil {
                 service.provider.saveCredentialAgain()
                 run.pushes.add(batch.pushCount, at: now.wall)
                 run.devices.add(batch.devices.count, at: now.wall)
@@ -253,8 +254,8 @@ extension Dispatcher {
             }
             service.machine.ended(end, campaign: run.record.key.row, at: now)
             limits.settle(end, of: service.limited, at: now.tick)
-            if batch.settled != nil {
-                for channel in batch.handedTo.sorted() { handOver(run, to: channel, at: now) }
+            if batch.commits != nil {
+                for channel in load.handedTo.sorted() { handOver(run, to: channel, at: now) }
             }
             if run.lifecycle.isStopped { forget(run) }
         }

@@ -37,11 +37,11 @@ extension Dispatcher {
         // A pause of either credential, or the app's hours, may have kept bad tokens from their second try.
         let pauseEnds =
             [settlement.pause?.until, run.hours.sleepsUntil] + judges.map { services.pauseEnd(at: $0, now.wall) }
-        let deniedUntil = batch.isDeniedSecondTries ? pauseEnds.compactMap(\.self).max() ?? now.wall : nil
-        weigh(judgement.trust, &settlement, batch, of: run, service, deniedUntil: deniedUntil, at: now)
+        let deniedUntil = batch.secondTries.isDenied ? pauseEnds.compactMap(\.self).max() ?? now.wall : nil
+        let recalled = weigh(judgement.trust, &settlement, batch, of: run, service, deniedUntil: deniedUntil, at: now)
         services.report(judgement.outage, of: service, settlement.failureText, at: now)
         judgeQuota(of: service, settlement.report, answers: settlement.answered, at: now)
-        if settlement.needsNewCredential, let template = batch.template,
+        if settlement.needsNewCredential, let template = batch.load?.sent?.template,
             let reason = services.renewCredential(of: service, run, after: template)
         {
             stop(run, service, .credential, for: reason)
@@ -57,7 +57,7 @@ extension Dispatcher {
         }
         var commit = batch.commit(for: run.record.key, settlement)
         commit.doubts = judges.flatMap { $0.tokens.changes(at: $0.key.channel) }
-        batch.settled = commit
+        batch.settled(Batch.Commits(outcomes: commit, recalled: recalled))
     }
 
     /// Stops sending to the service at once. The lifecycle decides what that means for the campaign.
@@ -85,10 +85,12 @@ extension Dispatcher {
 
     // MARK: The breaker
 
+    /// - Returns: the earlier refusals of the service, to be tried again; nil: they stand.
     private mutating func weigh(
         _ trust: ServiceMachine.Trust, _ settlement: inout Settlement, _ batch: Batch, of run: CampaignRun,
         _ service: PushService, deniedUntil: Timestamp?, at now: Moment
-    ) {
+    ) -> LedgerCommit? {
+        var recalled: LedgerCommit?
         let channel = service.key.channel
         let remembered = run.unjudged[channel] ?? UnjudgedRefusals()
         let actions = settlement.weigh(
@@ -107,7 +109,7 @@ extension Dispatcher {
             case .forgetRemembered:
                 run.unjudged[channel] = nil
             case .recallRemembered:
-                batch.recalled = remembered.recall(for: run.record.key, at: now.wall)
+                recalled = remembered.recall(for: run.record.key, at: now.wall)
             case .stop(let cause, let fault, let reason, let trip):
                 let refused = (trip.pushes, trip.answers)
                 let place = service.place(of: run)
@@ -116,5 +118,6 @@ extension Dispatcher {
                     for: service.provider.explain(fault, reason: reason, refused: refused, place))
             }
         }
+        return recalled
     }
 }

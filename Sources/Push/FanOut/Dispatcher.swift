@@ -40,7 +40,7 @@ package struct Dispatcher {
     private var spare: [Batch] = []
     /// Answered and not yet recorded.
     var answered: [Batch] = []
-    private var gate = CommitGate()
+    private var commitGate = CommitGate()
     /// The faults of the store and of single apps; each push service has its own (`PushServices`).
     var faults = FaultLog()
     /// The outcomes of each app's pushes; grows with the apps that are configured.
@@ -127,7 +127,7 @@ package struct Dispatcher {
         for event in events { handle(event) }
         noticeClock()
         let waiting = answered.reduce(0) { $0 + $1.devices.count }
-        if gate.isOpen(devices: waiting, isMoreOut: !batchesOut.isEmpty && !isStopping, at: now.tick) { record() }
+        if commitGate.isOpen(devices: waiting, isMoreOut: !batchesOut.isEmpty && !isStopping, at: now.tick) { record() }
         pulse.beat()
         takeNewRoutes()
         lookAtStore()
@@ -207,8 +207,8 @@ package struct Dispatcher {
         if let end = storeTrouble.restsUntil, end > tick { wake = min(wake, end) }
         if let stopBy { wake = min(wake, stopBy) }
         if term != nil, let doubt = store.membership.untilDoubt { wake = min(wake, tick + doubt) }
-        if let wait = gate.wait(at: tick) { return min(wake - tick, wait) }
-        // No wait for batches that were filtered as a whole since the gate was asked, or were left for the next turn.
+        if let wait = commitGate.wait(at: tick) { return min(wake - tick, wait) }
+        // No wait for batches that were filtered as a whole since then, or were left for the next turn.
         return !answered.isEmpty && !storeRests ? .zero : wake - tick
     }
 

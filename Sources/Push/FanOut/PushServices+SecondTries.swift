@@ -15,8 +15,10 @@ extension PushServices {
     mutating func sendSecondTries(
         of batch: Batch, for run: CampaignRun, after service: PushService, mayBegin: Bool, at now: Moment
     ) -> (other: PushService, pushes: Int)? {
+        var secondTries = batch.secondTries
+        defer { batch.note(secondTries) }
         guard mayBegin else {
-            batch.isDeniedSecondTries = true
+            secondTries.isDenied = true
             return nil
         }
         let other = other(of: service, for: run)
@@ -26,13 +28,14 @@ extension PushServices {
         if pauseEnd(at: other, now.wall) != nil
             || isOneCredential && (pauseEnd(at: service, now.wall) != nil || batch.wantsPause)
         {
-            batch.isDeniedSecondTries = true
+            secondTries.isDenied = true
             return nil
         }
         // A service in an outage gets none of these either: no push waits for them, so they are no probe.
         if other.machine.isInOutage || (other.secondTriesRestUntil.map { $0 > now.tick } ?? false) { return nil }
         // No credential: the first answers stand, and the next batch reports why.
-        guard let template = try? other.template(for: run), let requests = batch.makeSecondTries(with: template) else {
+        guard let template = try? other.template(for: run), let requests = secondTries.make(of: batch, with: template)
+        else {
             return nil
         }
         submit(requests, to: other, pin: batch.pin, asSecondTries: true)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Holds the pushes back from a push service that answers 5xx to nearly everything, and finds out when that is over. Pure:
-/// answers and time in, a gate for pushes out. One for each app and service.
+/// answers and time in, leave for pushes out. One for each app and service.
 ///
 /// Without it each push of the audience would be tried once before it waits for its own schedule: a million vain requests
 /// at a service in trouble, and a million rows to be tried again.
@@ -58,7 +58,7 @@ package struct OutageHold: Sendable, Equatable {
     }
 
     /// Which pushes may be sent now.
-    package enum Gate: Sendable, Equatable {
+    package enum Leave: Sendable, Equatable {
         /// All.
         case open
         /// A probe.
@@ -97,7 +97,7 @@ package struct OutageHold: Sendable, Equatable {
     /// When the next probe may leave, or left; nil where nothing is held.
     package var until: MonotonicTime? { if case .held(let held) = state { held.until } else { nil } }
 
-    package func gate(at now: MonotonicTime) -> Gate {
+    package func leave(at now: MonotonicTime) -> Leave {
         guard case .held(let held) = state else { return .open }
         guard held.probe == nil else { return .closed(until: nil) }
         return now >= held.until ? .probe : .closed(until: held.until)

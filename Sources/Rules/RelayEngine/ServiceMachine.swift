@@ -134,7 +134,7 @@ package struct ServiceMachine: Sendable {
         var most = share.batchSize
         if let restUntil, now.tick < restUntil { return SendingAllowance(pushes: 0, wait: restUntil - now.tick) }
         // In an outage only the outage's own probe leaves.
-        switch outage.gate(at: now.tick) {
+        switch outage.leave(at: now.tick) {
         case .open:
             if probed < probeSample { most = min(most, limits.probeSize - campaign.pushesOut) }
         case .probe: most = min(most, OutageHold.probeSize)

@@ -30,18 +30,6 @@ package struct Settlement: Sendable {
         package var nextAttemptAt: Timestamp?
     }
 
-    /// The other environment's answers to tokens that this one calls bad.
-    package struct SecondTries: Sendable {
-        /// The pause that the other environment asks for.
-        package fileprivate(set) var pause: (until: Timestamp, reason: String)?
-        /// The other environment's objection to the credential; it stops nothing.
-        package fileprivate(set) var fault: String?
-        /// Answers that show whether tokens live, and the dead ones: judged with that environment's answers to its own pushes.
-        fileprivate var answers = 0
-        fileprivate var unregistered = 0
-        fileprivate var retirements: [TokenRetirement] = []
-    }
-
     /// Retries are due at whole tenths of a second, so that those of a busy service go and are recorded together, not in a
     /// batch and a transaction each.
     private static let retryGrain = Duration.milliseconds(100)
@@ -55,20 +43,18 @@ package struct Settlement: Sendable {
     /// Whether the service has accepted the campaign's payload for some device.
     package private(set) var isPayloadTaken: Bool
 
-    package private(set) var retirements: [TokenRetirement] = []
+    package internal(set) var retirements: [TokenRetirement] = []
     /// Refused pushes for which the credential, or all tokens, may be at fault.
-    package private(set) var refusals = Refusals()
+    package internal(set) var refusals = Refusals()
     /// The fault behind each reason.
     package private(set) var faults: [String: SendingFault] = [:]
     /// The reasons for which this environment refused pushes that the other may accept.
     package private(set) var badTokenReasons: Set<String> = []
-    /// Pushes that the other environment took: their devices are moved there, after `judgeMoves`.
-    package private(set) var takenByOther: [Push] = []
     package private(set) var needsNewCredential = false
     package private(set) var pause: (until: Timestamp, reason: String)?
-    package private(set) var secondTries = SecondTries()
+    package internal(set) var secondTries = SecondTries()
     /// The part that the service's machine judges.
-    package private(set) var report: BatchReport
+    package internal(set) var report: BatchReport
     /// The first 5xx, such as "503 ServiceUnavailable".
     package private(set) var failureText = ""
     /// Pushes that failed before and met a quota now: they show nothing about the project's quota.
@@ -119,35 +105,6 @@ package struct Settlement: Sendable {
         return result(of: outcome, push)
     }
 
-    /// Settles the other environment's answer to a token that this one called bad with `first`.
-    ///
-    /// It can only improve the result: if the other environment objects to our credential or to the token, or cannot be
-    /// reached, the token stays as bad as it was. A push that waited for its turn there in vain is tried again.
-    ///
-    /// - Returns: the result that replaces the first; nil: the first stays.
-    package mutating func settleSecondTry(_ outcome: PushOutcome, of push: Push, first: String?) -> Result? {
-        switch outcome {
-        case .badToken, .invalidToken, .rejected, .retry(.unreachable, _):
-            return nil
-        case .fault(let reason, _), .reconnect(let reason):
-            secondTries.fault = reason
-            return nil
-        case .accepted:
-            takenByOther.append(push)
-            secondTries.answers += 1
-        case .unregistered:
-            secondTries.answers += 1
-            secondTries.unregistered += 1
-        case .retry, .renewCredential, .pauseCredential:
-            break
-        }
-        if let first {
-            refusals.remove(first, .refused)
-            report.answers.refused -= 1
-        }
-        return result(of: outcome, push, isSecondTry: true)
-    }
-
     /// Keeps the batch's retirements back until the service's next answers have been seen, and retires those that were kept
     /// back before.
     ///
@@ -168,44 +125,6 @@ package struct Settlement: Sendable {
         case .tripped(let trip): (retirements, report.unregistered) = ([], trip)
         }
     }
-
-    /// The same for the tokens that the other environment calls dead, by its own last answers. It stops nothing: if that
-    /// environment is wrong, its own batches do.
-    package mutating func judgeOtherTokens(
-        by window: inout UnregisteredWindow<TokenRetirement>, limit: Double?, takenNow: (Set<Int64>) -> Set<Int64>
-    ) {
-        window.drop(\.device, of: takenNow)
-        let verdict = window.take(
-            answers: secondTries.answers, unregistered: secondTries.unregistered, retirements: secondTries.retirements,
-            limit: limit)
-        if case .released(let released) = verdict { retirements += released }
-    }
-
-    /// The same for the devices whose pushes the other environment accepted: if half or more of the devices belong there, it is
-    /// no single device's mistake, and they stay as they are registered.
-    ///
-    /// - Parameter takenNow: returns which of these devices the batch's pushes were taken for, by either environment.
-    /// - Returns: the evidence against moving them.
-    package mutating func judgeMoves(
-        by window: inout UnregisteredWindow<Push>, takenNow: (Set<Int64>) -> Set<Int64>
-    ) -> CredentialBreaker.Trip? {
-        let takenThere = takenByOther.map(\.device)
-        window.drop(\.device) { takenNow($0).subtracting(takenThere) }
-        let answers = report.answers
-        let verdict = window.take(
-            answers: answers.proven + answers.refused, unregistered: takenByOther.count, retirements: takenByOther,
-            limit: Self.shareThatMoves)
-        switch verdict {
-        case .released(let released): takenByOther = released
-        case .tripped(let trip):
-            takenByOther = []
-            return trip
-        }
-        return nil
-    }
-
-    /// From this share of the answers on, no device is moved: the builds of an app's developers are few.
-    private static let shareThatMoves = 0.5
 
     /// The tokens stay: it is doubtful that they are unregistered.
     package mutating func keepTokens() { retirements.removeAll() }
@@ -242,7 +161,7 @@ package struct Settlement: Sendable {
         }
     }
 
-    private mutating func result(of outcome: PushOutcome, _ push: Push, isSecondTry: Bool = false) -> Result {
+    mutating func result(of outcome: PushOutcome, _ push: Push, isSecondTry: Bool = false) -> Result {
         switch outcome {
         case .accepted:
             report.answers.accepted += 1
