@@ -32,8 +32,7 @@ import Testing
     }
 
     private func project(_ options: SimulatorOptions) throws -> FCMProject {
-        guard case .fcm(let project) = options.configuration.service else { throw SimulatorError("not FCM's") }
-        return project
+        try #require(options.configuration.service.customer as? FCMProject)
     }
 
     @Test func `An account is made once and used again`() throws {

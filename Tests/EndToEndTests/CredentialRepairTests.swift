@@ -55,7 +55,7 @@ import WireFormat
     @Test func aKeyThatIsRevokedInMidCampaignIsExchanged() throws {
         let other = try ES256PrivateKey.generate()
         let bench = try Workbench {
-            if case .apns(var team) = $0.service {
+            if var team = $0.service.customer as? APNsTeam {
                 team.keys["KEY7654321"] = other.publicKey
                 $0.service = .apns(team)
             }

@@ -40,7 +40,7 @@ import Testing
             bench = try Workbench {
                 // The bench's jury knows only one app.
                 $0.recordPath = nil
-                if case .apns(var team) = $0.service {
+                if var team = $0.service.customer as? APNsTeam {
                     team.topics = Set(apps)
                     $0.service = .apns(team)
                 }

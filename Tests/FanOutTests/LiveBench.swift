@@ -45,7 +45,7 @@ final class LiveBench {
                 $0.latency = latency
                 $0.maximumStreams = maximumStreams
                 $0.clientAuthorities = clientAuthorities
-                if name == "sandbox", let sandboxKeys, case .apns(var team) = $0.service {
+                if name == "sandbox", let sandboxKeys, var team = $0.service.customer as? APNsTeam {
                     team.keys = sandboxKeys
                     $0.service = .apns(team)
                 }

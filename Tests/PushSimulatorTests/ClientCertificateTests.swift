@@ -19,7 +19,7 @@ import Testing
     private func server(_ world: APNsWorld? = nil) throws -> RunningSimulator {
         var configuration = fixture.configuration()
         configuration.clientAuthorities = files.authority.certificate
-        guard case .apns(var team) = configuration.service else { throw SimulatorError("no stand-in for APNs") }
+        var team = try #require(configuration.service.customer as? APNsTeam)
         team.world = world
         configuration.service = .apns(team)
         return try RunningSimulator(configuration)

@@ -52,7 +52,7 @@ import Testing
         #expect(script.serviceErrors == .init(afterN: 10, count: 5, status: 500, retryAfter: 3))
         #expect(script.shrinkSettings == .init(afterN: 100, to: 10))
         #expect(script.latencyMs == 20)
-        #expect(script.problem() == nil)
+        #expect(script.problem(for: .apns) == nil)
         #expect(try FaultScript(json: Array(JSONEncoder().encode(script))) == script)
     }
 
@@ -66,11 +66,11 @@ import Testing
         #expect(script.clockAhead == -3600)
         #expect(script.revokedKey == .init(keyID: "KEY1234567", afterN: 9))
         #expect(script.deadWithoutTimestamp)
-        #expect(script.problem() == nil)
+        #expect(script.problem(for: .apns) == nil)
         #expect(try FaultScript(json: Array(JSONEncoder().encode(script))) == script)
         var wrong = script
         wrong.refusals?.reason = "Forbiden"
-        #expect(wrong.problem()?.field == "refusals.reason")
+        #expect(wrong.problem(for: .apns)?.field == "refusals.reason")
     }
 
     @Test func anUnknownFieldIsAnError() {
@@ -83,7 +83,7 @@ import Testing
         func problem(_ change: (inout FaultScript) -> Void) -> String? {
             var script = FaultScript()
             change(&script)
-            return script.problem()?.field
+            return script.problem(for: .apns)?.field
         }
         #expect(problem { $0.deadShare = 1.5 } == "deadShare")
         #expect(problem { $0.badShare = -1 } == "badShare")

@@ -29,7 +29,7 @@ import Testing
         let text = #"{"shares": {"BadDeviceToken": 0.02, "refusedStream": 0.1}, "sharedRetryAfter": 1, "delayMs": 20}"#
         let script = try FaultScript(json: Array(text.utf8))
         #expect(script.shares == [.rejection(.badDeviceToken): 0.02, .refusedStream: 0.1])
-        #expect(script.problem() == nil)
+        #expect(script.problem(for: .apns) == nil)
         #expect(try FaultScript(json: Array(JSONEncoder().encode(script))) == script)
         #expect(throws: DecodingError.self) {
             try FaultScript(json: Array(#"{"shares": {"BadWeather": 0.1}}"#.utf8))
@@ -42,12 +42,12 @@ import Testing
     @Test func whatMakesNoSenseIsSaid() {
         var script = FaultScript()
         script.shares = [.cut: 1.5]
-        #expect(script.problem()?.field == "shares.cut")
+        #expect(script.problem(for: .apns)?.field == "shares.cut")
         script.shares = [.cut: 0.6, .reset: 0.6]
-        #expect(script.problem()?.field == "shares")
+        #expect(script.problem(for: .apns)?.field == "shares")
         script.shares = [:]
         script.sharesSeed = 0
-        #expect(script.problem()?.field == "sharesSeed")
+        #expect(script.problem(for: .apns)?.field == "sharesSeed")
     }
 
     @Test func everySecondRequestIsRefusedAndFollowedUntilItIsAccepted() throws {

@@ -16,11 +16,7 @@ package struct BareAnswers: Sendable {
     let later: Answer
 
     package init(_ service: SimulatedService) {
-        switch service {
-        case .apns:
-            first = Self.apns
-            later = first
-        case .fcm(let project):
+        if let project = service.customer as? FCMProject {
             let name = JSONMember(
                 name: "name",
                 value: .string("projects/\(project.projectID)/messages/0:1700000000000000%0123456789abcdef01234567"))
@@ -31,6 +27,9 @@ package struct BareAnswers: Sendable {
             ]
             first = Self.fcm(.object([name] + access))
             later = Self.fcm(.object([name]))
+        } else {
+            first = Self.apns
+            later = first
         }
     }
 

@@ -6,7 +6,7 @@ import WireFormat
 enum DemoPlatform: String, CaseIterable, Sendable {
     case ios, android
 
-    var service: SimulatedService.Name {
+    var service: ServiceKind {
         switch self {
         case .ios: .apns
         case .android: .fcm

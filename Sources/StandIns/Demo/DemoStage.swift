@@ -84,7 +84,7 @@ struct DemoStage: Sendable {
         let simulator = try PushSimulator(configuration)
         try simulator.start()
         narrate(
-            "\(population.platform.service.rawValue) simulator on https://127.0.0.1:\(simulator.port): 1% of the tokens are "
+            "\(population.platform.service.name) simulator on https://127.0.0.1:\(simulator.port): 1% of the tokens are "
                 + "dead, some are bad, some busy.")
         return Side(population: population, simulator: simulator)
     }
@@ -276,7 +276,7 @@ struct DemoStage: Sendable {
         _ side: Side, _ campaign: CampaignText, _ ledger: DemoLedger, _ figures: SimulatorFigures, _ elapsed: Duration
     ) {
         narrate(
-            "Campaign \(campaign.state) in \(DurationText.elapsed(elapsed)). The \(side.platform.service.rawValue) simulator saw "
+            "Campaign \(campaign.state) in \(DurationText.elapsed(elapsed)). The \(side.platform.service.name) simulator saw "
                 + "\(figures.text).")
         narrate(ledger.table)
         let wrong = ledger.checks.filter { !$0.isRight }.count

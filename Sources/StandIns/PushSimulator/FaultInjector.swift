@@ -37,11 +37,12 @@ struct FaultInjector {
     private var mix: FaultMix
     private var areStreamsLowered = false
 
-    init(_ script: FaultScript, service: SimulatedService.Name) {
+    init(_ script: FaultScript, service: ServiceKind) {
+        let script = script.inWords(of: service)
         self.script = script
-        self.words = ServiceWords(service)
+        self.words = service.words
         self.lists = script.hashedLists()
-        self.refusal = script.refusals.flatMap { RejectionReason(rawValue: $0.reason) }
+        self.refusal = script.refusals.flatMap { service.reason($0.reason) }
         self.goAwaysLeft = script.goAwayTimes ?? .max
         self.cutsLeft = script.cutTimes ?? .max
         self.silencesLeft = script.silentTimes ?? .max
@@ -80,8 +81,7 @@ struct FaultInjector {
 
     /// The seconds of `retry-after` for a refusal by `shares` or `tokenReasons`; nil: none.
     func retryAfter(_ reason: RejectionReason) -> Int? {
-        reason.status >= 500 || reason == .tooManyProviderTokenUpdates || reason == .fcmQuotaExceeded
-            ? script.sharedRetryAfter : nil
+        reason.takesRetryAfter ? script.sharedRetryAfter : nil
     }
 
     /// The effect of a fault of the shares on the connection.

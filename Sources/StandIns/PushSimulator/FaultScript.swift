@@ -13,7 +13,7 @@ package struct FaultScript: Sendable, Hashable, Codable {
     package var busyTries = 2
     /// The seconds of `retry-after` in these 429s; nil: none is sent.
     package var busyRetryAfter: Int?
-    /// Device tokens that are dead, bad, busy or of another topic (with FCM: of another sender), whatever the shares are.
+    /// Device tokens that are dead, bad, busy or of another topic (or sender), whatever the shares are.
     package var deadTokens: Set<String> = []
     package var badTokens: Set<String> = []
     package var busyTokens: Set<String> = []
@@ -26,12 +26,12 @@ package struct FaultScript: Sendable, Hashable, Codable {
     package var deadWithoutTimestamp = false
     /// A run of refusals for one reason, whatever the requests hold.
     package var refusals: Refusals?
-    /// A key that its owner revokes while pushes come in: 403 InvalidProviderToken from then on. With FCM its assertions get
-    /// no more access tokens, but tokens that were given before stay valid.
+    /// A key that its owner revokes while pushes come in: 403 InvalidProviderToken from then on. Where the service has a token
+    /// endpoint, the key's assertions get no more access tokens, but tokens that were given before stay valid.
     package var revokedKey: RevokedKey?
     /// After this many requests all access tokens given before are void: 401 UNAUTHENTICATED. nil: never.
     package var accessRevokedAfter: Int?
-    /// A fault of FCM's token endpoint, for every request to it.
+    /// A fault of the service's token endpoint, for every request to it.
     package var tokenEndpoint: TokenEndpointFault?
     /// A quota; requests beyond it are refused: 429.
     package var quota: Quota?
@@ -170,6 +170,17 @@ extension FaultScript {
         script.fate(hash: ShortHash.ofToken(Array(token.utf8)), lists: script.hashedLists())
     }
 
+    /// The script with the service's own reasons for its words.
+    func inWords(of service: ServiceKind) -> FaultScript {
+        var script = self
+        script.tokenReasons = tokenReasons.mapValues(service.own)
+        for case (.rejection(let reason), let share) in shares {
+            script.shares[.rejection(reason)] = nil
+            script.shares[.rejection(service.own(reason))] = share
+        }
+        return script
+    }
+
     /// The listed tokens by hash.
     func hashedLists() -> [UInt64: Fate] {
         var lists: [UInt64: Fate] = [:]
@@ -195,7 +206,7 @@ extension FaultScript {
 
 /// 64 bits of a token or an id: FNV-1a, then the finaliser of MurmurHash3 so that the high bits are good too.
 package enum ShortHash {
-    /// Letter case does not matter: APNs' tokens are hex, and two of FCM's that differ in case alone do not occur.
+    /// Letter case does not matter: APNs' tokens are hex, and two of another service's that differ in case alone do not occur.
     package static func ofToken(_ hex: some Collection<UInt8>) -> UInt64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in hex {
@@ -223,7 +234,7 @@ extension FaultScript {
     }
 
     /// The first mistake in the script, as field and reason; nil if the script fits this service.
-    package func problem(for service: SimulatedService.Name = .apns) -> (field: String, reason: String)? {
+    package func problem(for service: ServiceKind) -> (field: String, reason: String)? {
         if let problem = problemOfRange { return problem }
         if deadShare + badShare + busyShare > 1 {
             return ("deadShare, badShare, busyShare", "add up to more than 1")
@@ -231,19 +242,21 @@ extension FaultScript {
         if let burst = serviceErrors, burst.status != 500 && burst.status != 503 {
             return ("serviceErrors.status", "is \(burst.status); it has to be 500 or 503")
         }
-        let known = RejectionReason.all(of: service)
         func unknown(_ reason: String) -> String {
-            "is \"\(reason)\"; \(service.rawValue) has " + known.map(\.rawValue).joined(separator: ", ")
+            "is \"\(reason)\"; \(service.name) has " + service.reasons.map(\.rawValue).joined(separator: ", ")
         }
-        if let refusals, !known.contains(where: { $0.rawValue == refusals.reason }) {
+        if let refusals, service.reason(refusals.reason) == nil {
             return ("refusals.reason", unknown(refusals.reason))
         }
-        for (token, reason) in tokenReasons where reason.service != service {
+        for (token, reason) in tokenReasons where !service.reasons.contains(reason) {
             return ("tokenReasons.\(token)", unknown(reason.rawValue))
         }
-        if service == .apns, tokenEndpoint != nil { return ("tokenEndpoint", "is FCM's; APNs has none") }
-        if service == .apns, accessRevokedAfter != nil { return ("accessRevokedAfter", "is FCM's; take revokedKey") }
-        for case (.rejection(let reason), _) in shares where reason.service != service {
+        if !service.givesAccess {
+            let owners = ServiceKind.all.filter(\.givesAccess).map { "\($0.name)'s" }.joined(separator: ", ")
+            if tokenEndpoint != nil { return ("tokenEndpoint", "is \(owners); \(service.name) has none") }
+            if accessRevokedAfter != nil { return ("accessRevokedAfter", "is \(owners); take revokedKey") }
+        }
+        for case (.rejection(let reason), _) in shares where !service.reasons.contains(reason) {
             return ("shares.\(reason.rawValue)", unknown(reason.rawValue))
         }
         return shares.values.reduce(0, +) > 1 ? ("shares", "add up to more than 1") : nil

@@ -7,8 +7,8 @@ import Signing
 import Synchronization
 import Threading
 
-/// A stand-in for a push service on a local port: TLS 1.2 or later, HTTP/2 (with FCM also HTTP/1.1), the checks of PROTOCOLS part
-/// 1 (APNs) or 2 (FCM, with its token endpoint at `/token`) and the faults of a script.
+/// A stand-in for a push service on a local port: TLS 1.2 or later, HTTP/2 (and HTTP/1.1 where the service takes it), the
+/// service's own checks and token endpoint, and the faults of a script.
 ///
 ///     var configuration = SimulatorConfiguration(
 ///         topics: ["com.example.app"], teamID: "TEAM123456", keys: ["KEY1234567": key.publicKey])
@@ -18,10 +18,10 @@ import Threading
 ///     // push to https://localhost:\(simulator.port), trusting simulator.trustedCertificatePath
 ///     simulator.stop()
 ///
-/// A connection may open `maximumStreams`, with APNs one stream until a request with a valid provider token was seen on it.
-/// Streams beyond that are answered as nghttp2 does: REFUSED_STREAM while the client may not have seen the limit, GOAWAY with
-/// PROTOCOL_ERROR once it has acknowledged it. The real service also ends the connection, with the text "Maximum active streams
-/// violated for this endpoint".
+/// A connection may open `maximumStreams`, with some services fewer until it has shown a valid credential. Streams beyond that
+/// are answered as nghttp2 does: REFUSED_STREAM while the client may not have seen the limit, GOAWAY with PROTOCOL_ERROR once
+/// it has acknowledged it. APNs itself also ends the connection, with the text "Maximum active streams violated for this
+/// endpoint".
 ///
 /// All methods may be called from any thread.
 package final class PushSimulator: Sendable {
@@ -32,7 +32,7 @@ package final class PushSimulator: Sendable {
     /// The path that the authority was written to; nil if it was not written.
     package let trustedCertificatePath: String?
     private let service: SimulatedService
-    private let address: String
+    private let place: SimulatorPlace
     private let ledger: SimulatorLedger
     private let state: Mutex<State>
 
@@ -46,8 +46,7 @@ package final class PushSimulator: Sendable {
     /// `SigningError`.
     package init(_ configuration: SimulatorConfiguration) throws {
         service = configuration.service
-        address = configuration.address
-        if let (field, reason) = configuration.faults.problem(for: service.name) {
+        if let (field, reason) = configuration.faults.problem(for: service.kind) {
             throw SimulatorError("fault script: \(field) \(reason)")
         }
         guard (1...100_000).contains(configuration.maximumStreams) else {
@@ -56,15 +55,16 @@ package final class PushSimulator: Sendable {
         let address = ListenAddress(host: configuration.address, port: configuration.port)
         let listener = Descriptor(try ListenSocket.network(address))
         port = ListenSocket.port(of: listener.number) ?? 0
+        place = SimulatorPlace(address: configuration.address, port: port)
         let certificate = try ServerCertificate(configuration)
         trustedCertificate = certificate.authority
         trustedCertificatePath = certificate.authorityPath
         let tls = try ServerTLS(
             chain: certificate.chain, privateKey: certificate.key,
-            service.takesHTTP1 ? .either : .http2,
+            service.kind.takesHTTP1 ? .either : .http2,
             clientAuthorities: configuration.clientAuthorities)
         ledger = try SimulatorLedger()
-        let loop = try SimulatorLoop(configuration, listener: listener, port: port, ledger: ledger, tls: tls)
+        let loop = try SimulatorLoop(configuration, listener: listener, place: place, ledger: ledger, tls: tls)
         state = Mutex(State(loop: loop))
     }
 
@@ -84,7 +84,7 @@ package final class PushSimulator: Sendable {
     /// Plays another script from now on, counted from 0. Its `latencyMs` and `delayMs` have no effect: those of the first
     /// script stay. Must be called while the simulator runs.
     package func play(_ faults: FaultScript) throws {
-        if let (field, reason) = faults.problem(for: service.name) {
+        if let (field, reason) = faults.problem(for: service.kind) {
             throw SimulatorError("fault script: \(field) \(reason)")
         }
         ledger.play(faults)
@@ -120,11 +120,9 @@ package final class PushSimulator: Sendable {
     /// The pushes that it has accepted; empty unless `keepsAccepted`.
     package func accepted() -> AcceptedPushes { ledger.accepted }
 
-    /// The key file of its service account, which names its own token endpoint; nil with APNs. A secret.
-    package var accountFile: [UInt8]? {
-        guard case .fcm(let project) = service else { return nil }
-        return project.keyFile(tokenURL: FCMProject.tokenURL(host: FCMProject.host(address), port: port))
-    }
+    /// The key file of its service account, which names its own token endpoint; nil where the service has no such file. A
+    /// secret.
+    package var accountFile: [UInt8]? { service.accountFile(place) }
 
     /// The reason why the record could not be written; nil if it could.
     package var failure: String? { ledger.failure }
@@ -148,7 +146,7 @@ private struct ServerCertificate {
         case .generated(let directory):
             let validity = CertificateValidity.days(30, from: WallClock.now().seconds)
             let made = try CertificateAuthority(
-                name: "\(configuration.service.name.rawValue) simulator authority", validity: validity)
+                name: "\(configuration.service.kind.name) simulator authority", validity: validity)
             let issued = try made.issue(
                 names: ["localhost"], addresses: Array(Set(["127.0.0.1", "::1", configuration.address])).sorted(),
                 validity: validity)

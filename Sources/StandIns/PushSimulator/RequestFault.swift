@@ -26,8 +26,8 @@ package enum RequestFault: Sendable, Hashable {
         .refusedStream, .reset, .delay, .noAnswer, .cut, .goAway, .silence, .settings,
     ]
 
-    package static func all(of service: SimulatedService.Name) -> [RequestFault] {
-        RejectionReason.all(of: service).map(RequestFault.rejection) + connectionFaults
+    package static func all(of service: ServiceKind) -> [RequestFault] {
+        service.reasons.map(RequestFault.rejection) + connectionFaults
     }
 }
 

@@ -34,7 +34,7 @@ package final class RequestJudge {
     private(set) var faults: FaultInjector
     private var hasFaults = false
     private var clockAhead: Int64 = 0
-    private let service: SimulatedService.Name
+    private let service: ServiceKind
     private let keepsAccepted: Bool
     private var record: PushRecord?
     private var rejected: [RejectionReason: Int] = [:]
@@ -45,18 +45,13 @@ package final class RequestJudge {
     /// Nil without shares: it costs a little for each push.
     private let witness: (any FaultWitness)?
 
-    /// - Parameter port: the port at which clients reach the simulator.
-    init(_ configuration: SimulatorConfiguration, port: UInt16, ledger: SimulatorLedger) throws {
+    init(_ configuration: SimulatorConfiguration, place: SimulatorPlace, ledger: SimulatorLedger) throws {
         maximumStreams = configuration.maximumStreams
         goAwayReason = configuration.faults.goAwayReason
-        service = configuration.service.name
+        service = configuration.service.kind
         faults = FaultInjector(configuration.faults, service: service)
         keepsAccepted = configuration.keepsAccepted
-        rules =
-            switch configuration.service {
-            case .apns(let team): APNsRules(team)
-            case .fcm(let project): FCMRules(project, port: port, address: configuration.address)
-            }
+        rules = configuration.service.rules(place)
         if let path = configuration.recordPath { record = try PushRecord(path: path) }
         self.ledger = ledger
         witness = configuration.faults.shares.isEmpty ? nil : configuration.witness

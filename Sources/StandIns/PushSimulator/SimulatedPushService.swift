@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import RelayEngine
-import Signing
-import Synchronization
 import Threading
 import WireFormat
 
-/// A stand-in for APNs or FCM in a test's own process: it listens on a free port of 127.0.0.1 until `stop`, judges requests
+/// A stand-in for a push service in a test's own process: it listens on a free port of 127.0.0.1 until `stop`, judges requests
 /// as the real service does, and keeps the pushes that it accepted. For Swift packages outside this one. Any thread.
 ///
 ///     let apns = try SimulatedPushService.apns(topics: ["com.example.app"], teamID: "ABCDE12345", keyID: "FGHIJ67890")
@@ -21,7 +19,7 @@ public final class SimulatedPushService: Sendable {
         public var token: String
         /// The payload as it came: JSON.
         public var payload: String
-        /// `apns-id`, or FCM's `pushId` where the data has one; nil where there is none.
+        /// `apns-id`, or `pushId` where the message's data has one; nil where there is none.
         public var id: String?
     }
 
@@ -34,7 +32,8 @@ public final class SimulatedPushService: Sendable {
     private let simulator: PushSimulator
     private let record: String
 
-    private init(_ service: SimulatorConfiguration, credential: (PushSimulator) -> [UInt8]) throws {
+    /// - Parameter credential: makes the secret with which the client pushes.
+    init(_ service: SimulatorConfiguration, credential: (PushSimulator) -> [UInt8]) throws {
         var configuration = service
         var template = Array("/tmp/simulated-pushes-XXXXXX".utf8CString)
         let file = unsafe mkstemp(&template)
@@ -55,28 +54,6 @@ public final class SimulatedPushService: Sendable {
     }
 
     deinit { stop() }
-
-    /// A stand-in for APNs.
-    ///
-    /// - Parameters:
-    ///   - topics: the bundle ids that may be pushed to.
-    ///   - teamID: the team that provider tokens must name.
-    ///   - keyID: the id of the key that provider tokens must name.
-    /// - Throws: where the system gives no port, no thread or no file.
-    public static func apns(topics: Set<String>, teamID: String, keyID: String) throws -> SimulatedPushService {
-        let key = try ES256PrivateKey.generate()
-        return try SimulatedPushService(
-            SimulatorConfiguration(topics: topics, teamID: teamID, keys: [keyID: key.publicKey])
-        ) { _ in key.pem }
-    }
-
-    /// A stand-in for FCM and its token endpoint.
-    ///
-    /// - Parameter project: the id of the Firebase project.
-    /// - Throws: where the system gives no port, no thread or no file.
-    public static func fcm(project: String) throws -> SimulatedPushService {
-        try SimulatedPushService(SimulatorConfiguration(FCMProject(projectID: project))) { $0.accountFile ?? [] }
-    }
 
     /// Plays a script of faults from now on.
     ///

@@ -1,49 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Signing
 import WireFormat
 
-/// The push service that a simulator stands in for, with all that the service knows of its customer.
-package enum SimulatedService: Sendable {
-    case apns(APNsTeam)
-    case fcm(FCMProject)
+/// The push service that a simulator stands in for, with all that the service knows of its customer. A function in the
+/// service's own folder makes it.
+package struct SimulatedService: Sendable {
+    package let kind: ServiceKind
+    /// The customer, in the service's own type.
+    package let customer: any Sendable
+    /// Makes the rules for a simulator at a place.
+    let rules: @Sendable (SimulatorPlace) -> any ServiceRules
+    /// Makes the file with which the service gives the customer access, for a simulator at a place; nil: there is none.
+    let accountFile: @Sendable (SimulatorPlace) -> [UInt8]?
 
-    package enum Name: String, Sendable, Hashable, CaseIterable {
-        case apns = "APNs"
-        case fcm = "FCM"
-    }
-
-    /// Whether clients may use HTTP/1.1 instead of HTTP/2. "APNs requires the use of HTTP/2" (Apple); Google's own libraries
-    /// use HTTP/1.1 for FCM and its token endpoint.
-    var takesHTTP1: Bool { name == .fcm }
-
-    package var name: Name {
-        switch self {
-        case .apns: .apns
-        case .fcm: .fcm
-        }
+    init(
+        _ kind: ServiceKind, customer: any Sendable,
+        accountFile: @escaping @Sendable (SimulatorPlace) -> [UInt8]? = { _ in nil },
+        rules: @escaping @Sendable (SimulatorPlace) -> any ServiceRules
+    ) {
+        (self.kind, self.customer, self.accountFile, self.rules) = (kind, customer, accountFile, rules)
     }
 }
 
-/// An Apple developer team that may push.
-package struct APNsTeam: Sendable {
-    /// The bundle ids it may push to.
-    package var topics: Set<String>
-    /// `iss` of the provider tokens.
-    package var teamID: String
-    /// `kid` to public key.
-    package var keys: [String: ES256PublicKey]
-    /// Apple's environment for which the client's certificate must be valid. Default nil: any.
-    package var world: APNsWorld?
+/// The address and port that a simulator listens on.
+struct SimulatorPlace: Sendable {
+    let address: String
+    let port: UInt16
 
-    package init(topics: Set<String>, teamID: String, keys: [String: ES256PublicKey]) {
-        self.topics = topics
-        self.teamID = teamID
-        self.keys = keys
+    /// The host in a URL of the simulator.
+    var host: String {
+        if address == "0.0.0.0" || address == "::" { return "localhost" }
+        return address.contains(":") ? "[\(address)]" : address
     }
 }
 
-/// The rules by which one push service judges and answers requests: the only part of a simulator that differs from service to
-/// service. A request is begun, judged and answered before the next one is begun. Belongs to the loop's thread.
+/// The rules by which one push service judges and answers requests: the only part of a running simulator that differs from
+/// service to service. A request is begun, judged and answered before the next one is begun. Belongs to the loop's thread.
 protocol ServiceRules: AnyObject {
     /// The most streams of a connection that has not shown a credential yet; nil: as many as any other connection has.
     var firstStreams: Int? { get }
@@ -72,6 +63,15 @@ protocol ServiceRules: AnyObject {
     func scriptChanged()
 }
 
+/// A service's decision about one push.
+package enum Verdict: Sendable, Hashable {
+    /// 200.
+    case accepted
+    /// 200, and no device gets a push: a dry run.
+    case validated
+    case rejected(RejectionReason)
+}
+
 enum AnswerHeader {
     /// `apns-id` with the slot's id.
     case id
@@ -79,31 +79,4 @@ enum AnswerHeader {
     case json
     /// `content-type` of a page for people.
     case page
-}
-
-/// A service's own words for scripted faults.
-struct ServiceWords {
-    var deadToken: RejectionReason
-    var badToken: RejectionReason
-    /// The token belongs to another developer's app.
-    var foreignToken: RejectionReason
-    var tooMany: RejectionReason
-    var internalError: RejectionReason
-    var unavailable: RejectionReason
-}
-
-extension ServiceWords {
-    init(_ service: SimulatedService.Name) {
-        self =
-            switch service {
-            case .apns:
-                ServiceWords(
-                    deadToken: .unregistered, badToken: .badDeviceToken, foreignToken: .deviceTokenNotForTopic,
-                    tooMany: .tooManyRequests, internalError: .internalServerError, unavailable: .serviceUnavailable)
-            case .fcm:
-                ServiceWords(
-                    deadToken: .fcmUnregistered, badToken: .fcmInvalidToken, foreignToken: .fcmSenderMismatch,
-                    tooMany: .fcmQuotaExceeded, internalError: .fcmInternal, unavailable: .fcmUnavailable)
-            }
-    }
 }

@@ -19,8 +19,8 @@ package struct SimulatorConfiguration: Sendable {
     package var recordPath: String?
     /// The time from request to answer. Default 0.
     package var latency: Duration = .zero
-    /// The most streams of a connection, with APNs once it has shown a valid provider token. Default: APNs 1000 (PROTOCOLS
-    /// 1.7), FCM 100 (PROTOCOLS 2.1).
+    /// The most streams of a connection, with some services once it has shown a valid credential. Default: the service's
+    /// number.
     package var maximumStreams: Int
     /// Makes an HTTP/2 session other than the strict one, for a benchmark; nil: the strict one.
     package var session: (@Sendable (RequestJudge) -> any SimulatorSession)?
@@ -32,17 +32,7 @@ package struct SimulatorConfiguration: Sendable {
 
     package init(_ service: SimulatedService) {
         self.service = service
-        maximumStreams = service.name == .apns ? 1000 : 100
-    }
-
-    /// A stand-in for APNs.
-    package init(topics: Set<String>, teamID: String, keys: [String: ES256PublicKey]) {
-        self.init(.apns(APNsTeam(topics: topics, teamID: teamID, keys: keys)))
-    }
-
-    /// A stand-in for FCM.
-    package init(_ project: FCMProject) {
-        self.init(.fcm(project))
+        maximumStreams = service.kind.maximumStreams
     }
 }
 

@@ -41,7 +41,7 @@ final class SimulatorLoop {
     private static let drainTime: UInt64 = 5_000_000_000
 
     init(
-        _ configuration: SimulatorConfiguration, listener: consuming Descriptor, port: UInt16,
+        _ configuration: SimulatorConfiguration, listener: consuming Descriptor, place: SimulatorPlace,
         ledger: SimulatorLedger, tls: ServerTLS
     ) throws {
         self.listener = listener
@@ -49,9 +49,9 @@ final class SimulatorLoop {
         self.tls = tls
         polled = try PollSet()
         callbacks = try SessionCallbacks()
-        judge = try RequestJudge(configuration, port: port, ledger: ledger)
+        judge = try RequestJudge(configuration, place: place, ledger: ledger)
         makeSession = configuration.session
-        takesHTTP1 = configuration.service.takesHTTP1
+        takesHTTP1 = configuration.service.kind.takesHTTP1
         let total = configuration.latency + .milliseconds(configuration.faults.latencyMs)
         let parts = total.components
         latency = UInt64(max(0, parts.seconds)) * 1_000_000_000 + UInt64(max(0, parts.attoseconds)) / 1_000_000_000

@@ -197,7 +197,7 @@ import WireFormat
         #expect(try server.curl([(":path", "/token"), (":method", "GET")]).output.hasPrefix("HTTP/2 404"))
     }
 
-    @Test(arguments: RejectionReason.all(of: .fcm)) func everyRefusalCanBeGiven(reason: RejectionReason) throws {
+    @Test(arguments: ServiceKind.fcm.reasons) func everyRefusalCanBeGiven(reason: RejectionReason) throws {
         let server = try server { $0.faults.shares = [.rejection(reason): 1] }
         let answer = try server.push(access: try server.accessToken())
         #expect(answer.code == Int(reason.status))
@@ -340,7 +340,7 @@ import WireFormat
     }
 
     @Test func anotherServicesWordMakesNoSense() {
-        func problem(_ service: SimulatedService.Name, _ change: (inout FaultScript) -> Void) -> String? {
+        func problem(_ service: ServiceKind, _ change: (inout FaultScript) -> Void) -> String? {
             var script = FaultScript()
             change(&script)
             return script.problem(for: service)?.field

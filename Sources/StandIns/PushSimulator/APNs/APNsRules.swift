@@ -34,7 +34,7 @@ final class APNsRules: ServiceRules {
     func writeBody(of answer: PushAnswer, into slot: StreamSlot) {
         guard let reason = answer.reason else { return }
         slot.body += #"{"reason":""#.utf8
-        slot.body += reason.rawValue.utf8
+        reason.word.withUTF8Buffer { unsafe slot.body.append(contentsOf: $0) }
         slot.body.append(UInt8(ascii: "\""))
         if let timestamp = answer.timestamp {
             slot.body += #","timestamp":"#.utf8

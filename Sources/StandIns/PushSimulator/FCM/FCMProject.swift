@@ -49,11 +49,5 @@ package struct FCMProject: Sendable {
         return file.bytes(isPretty: true) + [UInt8(ascii: "\n")]
     }
 
-    /// The host in a URL for the address that a simulator listens on.
-    static func host(_ address: String) -> String {
-        if address == "0.0.0.0" || address == "::" { return "localhost" }
-        return address.contains(":") ? "[\(address)]" : address
-    }
-
     package static func tokenURL(host: String, port: UInt16) -> String { "https://\(host):\(port)/token" }
 }

@@ -25,14 +25,14 @@ final class FCMRules: ServiceRules {
     private static let tokenPath = Array("/token".utf8)
     private static let post = Array("POST".utf8)
 
-    init(_ project: FCMProject, port: UInt16, address: String) {
+    init(_ project: FCMProject, at place: SimulatorPlace) {
         self.project = project
         path = Array("/v1/projects/\(project.projectID)/messages:send".utf8)
-        let hosts = [FCMProject.host(address), "127.0.0.1", "localhost", "[::1]"] + project.otherHosts
+        let hosts = [place.host, "127.0.0.1", "localhost", "[::1]"] + project.otherHosts
         // Google's own libraries name Google's endpoint as the audience, whatever the key file contains (google-auth,
         // service_account).
         let audiences =
-            hosts.map { FCMProject.tokenURL(host: $0, port: port) } + ["https://oauth2.googleapis.com/token"]
+            hosts.map { FCMProject.tokenURL(host: $0, port: place.port) } + ["https://oauth2.googleapis.com/token"]
         tokens = AccessTokens(project, audiences: audiences)
     }
 
