@@ -4,13 +4,12 @@ import HTTPServer
 /// One client that uses HTTP/1.1 (RFC 9112), as Google's own libraries do: one request after another on a connection that
 /// stays open. Each is judged as a request of HTTP/2 is.
 final class PlainSession: SimulatorSession {
-    private static let rules = RequestRules(
-        target: 8192, head: 16_384, handed: ["authorization", "content-type"])
-
     private let number: UInt64
     private let judge: RequestJudge
     private let delaysAnswers: Bool
-    private var reader = RequestReader(rules)
+    /// The header fields that are read, besides method and path.
+    private let fields: [(place: Int, name: String)]
+    private var reader: RequestReader
     private var input: [UInt8] = []
     /// The part of the input that has not been read yet.
     private var rest = 0..<0
@@ -31,6 +30,8 @@ final class PlainSession: SimulatorSession {
     /// - Parameter number: the connection's number.
     init(number: UInt64, judge: RequestJudge, delaysAnswers: Bool) {
         (self.number, self.judge, self.delaysAnswers) = (number, judge, delaysAnswers)
+        fields = judge.headers.all.map { ($0.place, $0.name.description) }.filter { !$0.1.hasPrefix(":") }
+        reader = RequestReader(RequestRules(target: 8192, head: 16_384, handed: fields.map(\.name)))
     }
 
     // MARK: Bytes
@@ -73,13 +74,11 @@ final class PlainSession: SimulatorSession {
         requests += 1
         slot.begin(requests)
         keepsAlive = head.keepsAlive
-        let fields: [(KnownHeader, String?)] = [
-            (.method, head.method), (.path, head.target), (.authorization, head.headers["authorization"]),
-            (.contentType, head.headers["content-type"]),
-        ]
-        for (header, value) in fields {
-            guard let value else { continue }
-            slot.headers.add(header, Array(value.utf8).span)
+        slot.headers.add(Array(head.method.utf8).span, at: KnownHeader.method.place)
+        slot.headers.add(Array(head.target.utf8).span, at: KnownHeader.path.place)
+        for (place, name) in fields {
+            guard let value = head.headers[name] else { continue }
+            slot.headers.add(Array(value.utf8).span, at: place)
         }
         // RFC 9110, section 10.1.1.
         if head.expectsContinue { output += "HTTP/1.1 100 Continue\r\n\r\n".utf8 }

@@ -29,6 +29,8 @@ package final class RequestJudge {
     package let maximumStreams: Int
     /// The rules of the service.
     let rules: any ServiceRules
+    /// The header fields that the rules read.
+    let headers: KnownHeaders
     private(set) var goAwayReason: String
     private var datesRetryAfter = false
     private(set) var faults: FaultInjector
@@ -49,6 +51,7 @@ package final class RequestJudge {
         maximumStreams = configuration.maximumStreams
         goAwayReason = configuration.faults.goAwayReason
         service = configuration.service.kind
+        headers = KnownHeaders(of: service)
         faults = FaultInjector(configuration.faults, service: service)
         keepsAccepted = configuration.keepsAccepted
         rules = configuration.service.rules(place)

@@ -14,6 +14,8 @@ package struct ServiceKind: Sendable {
     /// The reasons for which it refuses pushes; a script may give any of them.
     package let reasons: [RejectionReason]
     package let words: ServiceWords
+    /// The header fields that its rules read, besides those that the rules of all services read.
+    var headers: [KnownHeader] = []
     /// Whether clients may use HTTP/1.1 instead of HTTP/2.
     var takesHTTP1 = true
     /// Whether it gives access tokens at an endpoint of its own.

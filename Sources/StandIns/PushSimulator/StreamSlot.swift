@@ -58,14 +58,14 @@ final class StreamSlot {
         unsafe payload.append(contentsOf: bytes.prefix(room))
     }
 
-    /// Keeps the client's id for the answer if it has an id's length. Any other is refused, and the answer gets a new id.
-    func takeID(_ value: UnsafeBufferPointer<UInt8>) {
+    /// Keeps an id for the answer if it has an id's length.
+    func takeID(_ value: ArraySlice<UInt8>) {
         guard value.count == 36 else { return }
         unsafe _ = idBytes.update(fromContentsOf: value)
         hasID = true
     }
 
-    /// Makes an id if the client sent none, as APNs does.
+    /// Makes an id if the slot has none, as APNs does where the client sent none.
     func ensureID() {
         guard !hasID else { return }
         hasID = true

@@ -103,9 +103,8 @@ final class StrictSession: SimulatorSession {
     func trailersBegan() { current = nil }
 
     func headerArrived(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
-        guard let header = unsafe KnownHeader(name), let slot = current else { return }
-        if header == .id { unsafe slot.takeID(value) }
-        unsafe slot.headers.add(header, value.span)
+        guard let place = unsafe judge.headers.place(of: name), let slot = current else { return }
+        unsafe slot.headers.add(value.span, at: place)
     }
 
     func bodyArrived(_ stream: Int32, _ bytes: UnsafeBufferPointer<UInt8>) {
@@ -249,28 +248,6 @@ final class StrictSession: SimulatorSession {
         let text = judge.rules.goAwayText(judge.goAwayReason)
         unsafe nghttp2_submit_goaway(
             session, UInt8(NGHTTP2_FLAG_NONE.rawValue), lastStream, NGHTTP2_NO_ERROR.rawValue, text, text.count)
-    }
-}
-
-extension KnownHeader {
-    /// Names are lower case already: nghttp2 refuses others, as RFC 9113 section 8.2.1 asks.
-    init?(_ name: UnsafeBufferPointer<UInt8>) {
-        let candidate: KnownHeader
-        switch name.count {
-        case 5: candidate = .path
-        case 7: candidate = unsafe name[0] == UInt8(ascii: ":") ? .method : .id
-        case 10: candidate = .topic
-        case 12: candidate = .contentType
-        case 13: candidate = unsafe name[1] == UInt8(ascii: "u") ? .authorization : .priority
-        case 14: candidate = .pushType
-        case 15: candidate = .expiration
-        case 16: candidate = .collapseID
-        default: return nil
-        }
-        guard let base = name.baseAddress, unsafe memcmp(base, candidate.name.utf8Start, name.count) == 0 else {
-            return nil
-        }
-        self = candidate
     }
 }
 

@@ -13,7 +13,11 @@ final class APNsRules: ServiceRules {
     var firstStreams: Int? { 1 }
     var credentials: Int { check.providerTokens }
 
-    func begin(_ slot: StreamSlot) { slot.ensureID() }
+    /// Keeps the client's id for the answer if it has an id's length. Any other is refused, and the answer gets a new id.
+    func begin(_ slot: StreamSlot) {
+        if let id = slot.headers[.id] { slot.takeID(id) }
+        slot.ensureID()
+    }
 
     func answerToOther(_ slot: StreamSlot, now: Int64, under judge: RequestJudge) -> PushAnswer? { nil }
 

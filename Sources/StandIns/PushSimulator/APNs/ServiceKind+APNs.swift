@@ -9,7 +9,7 @@ extension ServiceKind {
         words: ServiceWords(
             deadToken: .unregistered, badToken: .badDeviceToken, foreignToken: .deviceTokenNotForTopic,
             tooMany: .tooManyRequests, internalError: .internalServerError, unavailable: .serviceUnavailable),
-        takesHTTP1: false, maximumStreams: 1000)
+        headers: KnownHeader.ofAPNs, takesHTTP1: false, maximumStreams: 1000)
 }
 
 extension SimulatedService {
