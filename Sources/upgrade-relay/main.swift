@@ -10,7 +10,7 @@ import Threading
 extension CommandTree {
     /// Every command of the tool, in the order of the overview.
     static let all = CommandTree(
-        commands: [.initialize, .serve, .demo, .checkConfig, .simulateAPNs, .simulateFCM, .simulateReceiver] + client,
+        commands: [.initialize, .serve, .demo, .checkConfig] + CommandEntry.simulators + [.simulateReceiver] + client,
         leadingOptions: ConnectionOptions.specs, lookup: Proposals.of)
 }
 

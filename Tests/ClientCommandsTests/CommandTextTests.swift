@@ -69,7 +69,7 @@ import Testing
     ]
 
     /// The tool's commands. The output of serve, demo and the simulators at work depends on the machine and the time.
-    private static let commands = [.serve, .demo, .checkConfig, .simulateAPNs, .simulateFCM] + CommandTree.client
+    private static let commands = [.serve, .demo, .checkConfig] + CommandEntry.simulators + CommandTree.client
 
     private static let good = """
         { store: { sqlite: { path: "/tmp/relay.db" } }, apps: { "com.example.app": { ios: {

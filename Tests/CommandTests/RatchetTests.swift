@@ -20,8 +20,8 @@ import Testing
 
     /// The finds of a regular expression that are counted.
     enum Measure: Sendable {
-        /// Files of Sources in which it is found.
-        case files(String)
+        /// Files of Sources in which it is found, and whose path, too, matches an expression.
+        case files(String, at: String = "^")
         /// Its finds in the Swift files whose path begins so.
         case places(String, in: String)
         /// Comments of Swift in which it is found.
@@ -36,7 +36,10 @@ import Testing
             "files that name a reason to wait: the gate's", 28,
             .files(#"GateVerdict|GateQuestion|\bisGated\b|\bgate\b"#)),
         Ratchet("files that name a stored flag: requiredFrom", 18, .files("requiredFrom|required_from|required-from")),
-        Ratchet("files that name a push service: FCM, its stand-in with it", 58, .files("(?i)fcm")),
+        Ratchet("files that name a push service: FCM, its stand-in with it", 51, .files("(?i)fcm")),
+        Ratchet(
+            "files of the stand-ins outside a service's own folder that name it: FCM", 3,
+            .files("(?i)fcm", at: "^StandIns/(?!.*FCM)")),
         Ratchet(
             "files that know that there are two environments", 14, .files(#"\bChannel\.Environment\b|\.sandbox\b"#)),
     ]
@@ -130,9 +133,10 @@ extension RatchetTests {
 
         func count(_ measure: Measure) throws -> Int {
             switch measure {
-            case .files(let pattern):
+            case .files(let pattern, let place):
                 let expression = try NSRegularExpression(pattern: pattern)
-                return texts.count { expression.hits($0.text) > 0 }
+                let path = try NSRegularExpression(pattern: place)
+                return texts.count { path.hits($0.path) > 0 && expression.hits($0.text) > 0 }
             case .places(let pattern, let prefix):
                 let expression = try NSRegularExpression(pattern: pattern)
                 return texts.filter { $0.path.hasPrefix(prefix) && $0.path.hasSuffix(".swift") }

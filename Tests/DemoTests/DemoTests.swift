@@ -62,7 +62,7 @@ import WireFormat
             var figures = SimulatorFigures()
             figures.distinctIDs = Int(expectation.accepted)
             figures.distinctTokens = Int(expectation.accepted)
-            let words = platform.service.words
+            let words = try platform.service.init().simulated.kind.words
             figures.rejectedBy = [
                 words.deadToken.rawValue: Int(expectation.unregistered),
                 words.badToken.rawValue: Int(expectation.rejected),

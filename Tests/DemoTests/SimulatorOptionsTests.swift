@@ -20,6 +20,11 @@ import Testing
         return try SimulatorOptions(apns: ArgumentParser(CommandEntry.simulateAPNs.spec).parse(words))
     }
 
+    @Test func `Each push service's simulator has a command`() {
+        let names = ServiceKind.all.map { "simulate-\($0.name.lowercased())" }
+        #expect(CommandEntry.simulators.map(\.spec.name) == names)
+    }
+
     @Test func `A script of faults is read`() throws {
         let options = try read(faults: "{ deadShare: 0.25, busyTries: 3 } // JSON5")
         #expect(options.configuration.faults.deadShare == 0.25)

@@ -7,19 +7,11 @@ package import Terminal
 import WireFormat
 
 extension CommandEntry {
-    package static let simulateAPNs = CommandEntry("simulate-apns") { arguments, context in
-        try await simulate(SimulatorOptions(apns: arguments), arguments, context)
-    }
-
-    package static let simulateFCM = CommandEntry("simulate-fcm") { arguments, context in
-        let path = try arguments.require("account")
-        return try await simulate(SimulatorOptions(fcm: arguments), arguments, context) { simulator in
-            try FCMAccount.furnish(path, for: simulator)
-        }
-    }
+    /// The command of each push service's simulator.
+    package static let simulators: [CommandEntry] = [.simulateAPNs, .simulateFCM]
 
     /// - Parameter furnish: called before the simulator takes requests.
-    private static func simulate(
+    static func simulate(
         _ options: SimulatorOptions, _ arguments: ParsedArguments, _ context: CommandContext,
         furnish: (PushSimulator) throws -> Void = { _ in }
     ) async throws -> ExitCode {

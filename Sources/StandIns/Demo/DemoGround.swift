@@ -10,19 +10,13 @@ import WireFormat
 
 /// The demo's temporary directory, with everything that the daemons need.
 struct DemoGround: Sendable {
-    static let teamID = "DEMOTEAM01"
-    static let keyID = "DEMOKEY001"
-
     let directory: String
     /// One place for each relay.
     let places: [DemoRelays.Place]
-    let key: ES256PrivateKey
     /// The webhook's secret, without "whsec_" and decoded.
     let webhookKey: [UInt8]
 
     var databasePath: String { "\(directory)/relay.db" }
-    private var keyPath: String { "\(directory)/apns-key.p8" }
-    private var accountPath: String { "\(directory)/fcm-account.json" }
     private var secretPath: String { "\(directory)/webhook-secret" }
 
     init(environment: [String: String], relays: Int = 1) throws {
@@ -40,7 +34,6 @@ struct DemoGround: Sendable {
         directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         let folder = directory
         places = try (0..<relays).map { try DemoRelays.Place($0, in: folder) }
-        key = try ES256PrivateKey.generate()
         webhookKey = try RandomBytes.make(32)
     }
 
@@ -50,20 +43,26 @@ struct DemoGround: Sendable {
     ///   - store: the configuration's `store`, given a relay's name.
     ///   - ratePerSecond: the pace of a platform's campaign; nil: none.
     func furnish(
-        _ simulators: [(platform: DemoPlatform, simulator: PushSimulator)], store: (_ node: String?) -> JSONValue,
-        ratePerSecond: Int? = nil
+        _ simulators: [(platform: DemoPlatform, service: any DemoService, simulator: PushSimulator)],
+        store: (_ node: String?) -> JSONValue, ratePerSecond: Int? = nil
     ) throws {
         try PrivateFile.write(Array("\(WebhookSecret.text(webhookKey))\n".utf8), to: secretPath)
         let app = JSONValue.object(
-            try simulators.map { platform, simulator in
+            try simulators.map { platform, service, simulator in
                 let authority = "\(directory)/\(platform.rawValue)-ca.pem"
                 try PrivateFile.write(simulator.trustedCertificate ?? [], to: authority)
-                var settings = try settings(of: platform, simulator, trusting: authority)
-                if let ratePerSecond, case .object(let members) = settings {
-                    let pace: JSONValue = ["ratePerSecond": .integer(ratePerSecond)]
-                    settings = .object(members + [JSONMember(name: "pace", value: pace)])
-                }
-                return JSONMember(name: platform.rawValue, value: settings)
+                let account = try service.furnish(directory, for: simulator)
+                let place = [
+                    JSONMember(name: "server", value: .string("https://127.0.0.1:\(simulator.port)")),
+                    JSONMember(name: "trustedCertificates", value: .string(authority)),
+                ]
+                let pace = ratePerSecond.map { JSONMember(name: "pace", value: ["ratePerSecond": .integer($0)]) }
+                let settings = [
+                    JSONMember(name: "downloadUrl", value: .string(platform.downloadURL)),
+                    JSONMember(name: "push", value: ["type": .string("mddy_needUpgrade")]),
+                    JSONMember(name: platform.service.field, value: .object(account + place)), pace,
+                ]
+                return JSONMember(name: platform.rawValue, value: .object(settings.compactMap(\.self)))
             })
         for place in places {
             let configuration: JSONValue = [
@@ -73,36 +72,6 @@ struct DemoGround: Sendable {
                 "apps": [DemoPopulation.app: app, DemoPopulation.otherApp: app],
             ]
             try PrivateFile.write(configuration.bytes(isPretty: true), to: place.configurationPath)
-        }
-    }
-
-    private func settings(
-        of platform: DemoPlatform, _ simulator: PushSimulator, trusting authority: String
-    ) throws -> JSONValue {
-        let server = JSONValue.string("https://127.0.0.1:\(simulator.port)")
-        switch platform {
-        case .ios:
-            try PrivateFile.write(key.pem, to: keyPath)
-            return [
-                "downloadUrl": .string("https://apps.apple.com/app/id1173193999"),
-                "push": ["type": .string("mddy_needUpgrade")],
-                "apns": [
-                    "teamId": .string(Self.teamID), "keyId": .string(Self.keyID), "key": ["file": .string(keyPath)],
-                    "server": server, "trustedCertificates": .string(authority),
-                ],
-            ]
-        case .android:
-            try PrivateFile.write(simulator.accountFile ?? [], to: accountPath)
-            return [
-                "downloadUrl": .string("https://play.google.com/store/apps/details?id=\(DemoPopulation.app)"),
-                "push": ["type": .string("mddy_needUpgrade")],
-                "fcm": [
-                    "serviceAccount": ["file": .string(accountPath)],
-                    // A demo neither avoids quarter hours nor waits for a rate that rises within a minute.
-                    "avoidQuarterHours": .bool(false), "quotaPerMinute": .integer(600_000_000),
-                    "server": server, "trustedCertificates": .string(authority),
-                ],
-            ]
         }
     }
 

@@ -15,7 +15,14 @@ struct DemoLedger: Sendable {
         /// Counted from the devices themselves.
         var expected: Int64
         /// Whether a relay was killed: pushes that were in flight then are sent again, with the same id.
-        var mayRepeat = false
+        var mayRepeat: Bool
+
+        init(
+            _ name: String, relay: Int64? = nil, simulator: Int? = nil, expected: Int64, mayRepeat: Bool = false
+        ) {
+            (self.name, self.relay, self.simulator) = (name, relay, simulator.map(Int64.init))
+            (self.expected, self.mayRepeat) = (expected, mayRepeat)
+        }
 
         var isRight: Bool {
             let seen = simulator ?? expected
@@ -94,55 +101,22 @@ struct DemoLedger: Sendable {
         expectation: Expectation, figures: SimulatorFigures, reach: Reach, isInterrupted: Bool = false
     ) {
         let filtered = expectation.noTelephone + expectation.alreadyCurrent
-        func add(
-            _ name: String, relay: Int64? = nil, simulator: Int? = nil, expected: Int64, mayRepeat: Bool = false
-        ) {
-            checks.append(
-                Check(
-                    name: name, relay: relay, simulator: simulator.map(Int64.init), expected: expected,
-                    mayRepeat: mayRepeat))
+        func add(_ name: String, relay: Int64? = nil, simulator: Int? = nil, expected: Int64) {
+            checks.append(Check(name, relay: relay, simulator: simulator, expected: expected))
         }
-        func by(_ reason: String, of field: Field) -> Int64 { campaign.json[field]?[reason]?.integer ?? 0 }
-        func refused(_ reason: String) -> Int { figures.rejectedBy[reason] ?? 0 }
         add("audience", relay: campaign.audience, expected: expectation.audience)
         add("sum of all outcomes", relay: campaign.sum, expected: expectation.audience)
         add("dry run: would be pushed", relay: wouldBePushed, expected: expectation.pushed)
         add(
-            platform == .ios ? "accepted, by apns-id" : "accepted, by push id", relay: campaign.count(.accepted),
-            simulator: figures.distinctIDs, expected: expectation.accepted)
+            platform.service.idCheck, relay: campaign.count(.accepted), simulator: figures.distinctIDs,
+            expected: expectation.accepted)
         add("accepted, by device", simulator: figures.distinctTokens, expected: expectation.accepted)
-        switch platform {
-        case .ios:
-            add(
-                "unregistered (410)", relay: campaign.count(.unregistered), simulator: refused("Unregistered"),
-                expected: expectation.unregistered, mayRepeat: isInterrupted)
-            add(
-                "rejected: BadDeviceToken (400)", relay: by("BadDeviceToken", of: .rejectedBy),
-                simulator: refused("BadDeviceToken"), expected: expectation.rejected, mayRepeat: isInterrupted)
-            add("rejected, for any reason", relay: campaign.count(.rejected), expected: expectation.rejected)
-            add(
-                "asked to wait (429)", simulator: refused("TooManyRequests"), expected: expectation.acceptedLater,
-                mayRepeat: isInterrupted)
-        case .android:
-            add(
-                "answered UNREGISTERED (404)", simulator: refused("UNREGISTERED"), expected: expectation.unregistered,
-                mayRepeat: isInterrupted)
-            add(
-                "answered INVALID_ARGUMENT (400)", simulator: refused("INVALID_ARGUMENT"),
-                expected: expectation.rejected, mayRepeat: isInterrupted)
-            // A token that the service calls invalid counts as unregistered where other tokens took the same push, and as rejected
-            // otherwise.
-            add(
-                "unregistered or rejected", relay: campaign.count(.unregistered) + campaign.count(.rejected),
-                simulator: refused("UNREGISTERED") + refused("INVALID_ARGUMENT"),
-                expected: expectation.unregistered + expectation.rejected, mayRepeat: isInterrupted)
-            add(
-                "asked to wait (429)", simulator: refused("QUOTA_EXCEEDED"), expected: expectation.acceptedLater,
-                mayRepeat: isInterrupted)
-        }
-        add("filtered: no phone number", relay: by("noTelephone", of: .filteredBy), expected: expectation.noTelephone)
+        checks += platform.service.checks(campaign, figures, expectation, mayRepeat: isInterrupted)
         add(
-            "filtered: already current", relay: by("alreadyCurrent", of: .filteredBy),
+            "filtered: no phone number", relay: campaign.count("noTelephone", of: .filteredBy),
+            expected: expectation.noTelephone)
+        add(
+            "filtered: already current", relay: campaign.count("alreadyCurrent", of: .filteredBy),
             expected: expectation.alreadyCurrent)
         add("filtered, for any reason", relay: campaign.count(.filtered), expected: filtered)
         add("pushed, and should not be", simulator: reach.pushedInError, expected: 0)
@@ -172,4 +146,14 @@ struct DemoLedger: Sendable {
                 ]
             })
     }
+}
+
+extension CampaignText {
+    /// The campaign's count of a reason.
+    func count(_ reason: String, of field: Field) -> Int64 { json[field]?[reason]?.integer ?? 0 }
+}
+
+extension SimulatorFigures {
+    /// The number of refusals for a reason.
+    func refusals(_ reason: String) -> Int { rejectedBy[reason] ?? 0 }
 }

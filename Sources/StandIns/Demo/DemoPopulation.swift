@@ -6,10 +6,17 @@ import WireFormat
 enum DemoPlatform: String, CaseIterable, Sendable {
     case ios, android
 
-    var service: ServiceKind {
+    var service: any DemoService.Type {
         switch self {
-        case .ios: .apns
-        case .android: .fcm
+        case .ios: APNsDemo.self
+        case .android: FCMDemo.self
+        }
+    }
+
+    var downloadURL: String {
+        switch self {
+        case .ios: "https://apps.apple.com/app/id1173193999"
+        case .android: "https://play.google.com/store/apps/details?id=\(DemoPopulation.app)"
         }
     }
 }
@@ -37,8 +44,7 @@ struct DemoPopulation: Sendable {
         faults.badShare = 0.001
         faults.busyShare = 0.005
         faults.busyTries = 1
-        // Without this the relay waits a minute after FCM's 429 (PROTOCOLS 2.3).
-        if platform == .android { faults.busyRetryAfter = 1 }
+        faults.busyRetryAfter = platform.service.busyRetryAfter
         self.faults = faults
     }
 
@@ -74,7 +80,7 @@ struct DemoPopulation: Sendable {
     /// version; the rest is older.
     func device(_ number: Int) -> Device {
         var random = SplitMix64(seed: UInt64(number))
-        let token = random.token(platform)
+        let token = platform.service.token(&random)
         let place = random.next() % 100
         let telephone = place < 5 ? nil : "138\(String(String(100_000_000 + number % 100_000_000).dropFirst()))"
         let version: String? =
@@ -93,7 +99,7 @@ struct DemoPopulation: Sendable {
     func otherDevice(_ number: Int) -> Device {
         var device = device(number)
         var random = SplitMix64(seed: ~UInt64(number))
-        device.token = random.token(platform)
+        device.token = platform.service.token(&random)
         device.telephone = "13900000000"
         device.version = "1.0"
         return device
@@ -112,22 +118,15 @@ struct DemoPopulation: Sendable {
 }
 
 /// Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators (2014).
-private struct SplitMix64 {
+struct SplitMix64 {
     private var state: UInt64
 
     init(seed: UInt64) {
         state = seed
     }
 
-    /// 64 hexadecimal digits, or a text in the form of FCM's registration tokens.
-    mutating func token(_ platform: DemoPlatform) -> String {
-        switch platform {
-        case .ios: Hex.encode(bytes(32))
-        case .android: Base64URL.encode(bytes(16)) + ":APA91b" + Base64URL.encode(bytes(96))
-        }
-    }
-
-    private mutating func bytes(_ count: Int) -> [UInt8] {
+    /// The next bytes. `count` is a multiple of 8.
+    mutating func draw(_ count: Int) -> [UInt8] {
         (0..<count / 8).flatMap { _ in
             let word = next()
             return stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt64($0)) }

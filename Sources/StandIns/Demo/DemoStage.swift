@@ -29,6 +29,7 @@ struct DemoStage: Sendable {
     /// One platform's devices and their push service.
     private struct Side {
         let population: DemoPopulation
+        let service: any DemoService
         let simulator: PushSimulator
 
         var platform: DemoPlatform { population.platform }
@@ -47,7 +48,8 @@ struct DemoStage: Sendable {
         defer { end(store.server) }
         // Slow enough to kill a relay in the middle.
         let pace = ground.places.count > 1 ? max(20, devices / platforms.count / 8) : nil
-        try ground.furnish(sides.map { ($0.platform, $0.simulator) }, store: store.settings, ratePerSecond: pace)
+        try ground.furnish(
+            sides.map { ($0.platform, $0.service, $0.simulator) }, store: store.settings, ratePerSecond: pace)
         let relays = try DemoRelays(ground.places)
         do {
             let result = try await play(sides, relays, store)
@@ -72,21 +74,15 @@ struct DemoStage: Sendable {
     // MARK: Acts
 
     private func start(_ population: DemoPopulation) throws -> Side {
-        var configuration =
-            switch population.platform {
-            case .ios:
-                SimulatorConfiguration(
-                    topics: [DemoPopulation.app, DemoPopulation.otherApp], teamID: DemoGround.teamID,
-                    keys: [DemoGround.keyID: ground.key.publicKey])
-            case .android: SimulatorConfiguration(try FCMProject())
-            }
+        let service = try population.platform.service.init()
+        var configuration = SimulatorConfiguration(service.simulated)
         configuration.faults = population.faults
         let simulator = try PushSimulator(configuration)
         try simulator.start()
         narrate(
-            "\(population.platform.service.name) simulator on https://127.0.0.1:\(simulator.port): 1% of the tokens are "
+            "\(configuration.service.kind.name) simulator on https://127.0.0.1:\(simulator.port): 1% of the tokens are "
                 + "dead, some are bad, some busy.")
-        return Side(population: population, simulator: simulator)
+        return Side(population: population, service: service, simulator: simulator)
     }
 
     private func play(_ sides: [Side], _ relays: DemoRelays, _ store: DemoStore.Open) async throws -> Result {
@@ -276,8 +272,8 @@ struct DemoStage: Sendable {
         _ side: Side, _ campaign: CampaignText, _ ledger: DemoLedger, _ figures: SimulatorFigures, _ elapsed: Duration
     ) {
         narrate(
-            "Campaign \(campaign.state) in \(DurationText.elapsed(elapsed)). The \(side.platform.service.name) simulator saw "
-                + "\(figures.text).")
+            "Campaign \(campaign.state) in \(DurationText.elapsed(elapsed)). "
+                + "The \(side.service.simulated.kind.name) simulator saw \(figures.text).")
         narrate(ledger.table)
         let wrong = ledger.checks.filter { !$0.isRight }.count
         if wrong > 0 { narrate("\(wrong) figures do not add up.") }

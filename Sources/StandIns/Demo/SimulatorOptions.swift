@@ -2,43 +2,14 @@
 import Configuration
 import HTTPServer
 import PushSimulator
-import Signing
 import Terminal
 import WireFormat
 
-/// The command line of `simulate-apns` and `simulate-fcm` as the simulator's configuration.
+/// The command line of a simulator, such as `simulate-apns`, as its configuration.
 struct SimulatorOptions: Sendable {
     let configuration: SimulatorConfiguration
     let address: ListenAddress
     let authorityPath: String?
-
-    /// `simulate-apns`: reads the files that the options name, and writes a new key where `--write-key` asks for it.
-    init(apns arguments: ParsedArguments) throws {
-        var team = APNsTeam(
-            topics: Set(arguments.values("topic")), teamID: try arguments.require("team-id"),
-            keys: [try arguments.require("key-id"): try Self.publicKey(arguments)])
-        team.world = try arguments.parsed(
-            "client-environment", else: "is neither production nor sandbox", APNsWorld.init(rawValue:))
-        var configuration = SimulatorConfiguration(.apns(team))
-        if let path = arguments.value("client-ca") {
-            configuration.clientAuthorities = try Self.contents(path, option: "client-ca")
-        }
-        try self.init(configuration, arguments, port: 2197)
-    }
-
-    /// `simulate-fcm`: reads the files that the options name. A new account is written once the port is known: `FCMAccount`.
-    init(fcm arguments: ParsedArguments) throws {
-        var project = try FCMAccount.project(arguments)
-        let lifetime = try arguments.duration(
-            "token-lifetime", in: .seconds(1)...(.seconds(86_400)),
-            else: "is not a duration from 1s to 24h, such as 1h")
-        if let lifetime { project.tokenLifetime = lifetime.components.seconds }
-        var configuration = SimulatorConfiguration(project)
-        if let quota = try arguments.integer("quota", in: 0...1_000_000_000) {
-            configuration.faults.quota = FaultScript.Quota(requests: quota)
-        }
-        try self.init(configuration, arguments, port: 2198)
-    }
 
     /// `--listen`, by default this port of 127.0.0.1.
     static func address(_ arguments: ParsedArguments, port: UInt16) throws -> ListenAddress {
@@ -48,7 +19,12 @@ struct SimulatorOptions: Sendable {
         } ?? usual
     }
 
-    private init(_ service: SimulatorConfiguration, _ arguments: ParsedArguments, port: UInt16) throws {
+    /// Reads the options that the commands of all services have.
+    ///
+    /// - Parameters:
+    ///   - service: the configuration by the options of the service's own command.
+    ///   - port: the port that it listens on by default.
+    init(_ service: SimulatorConfiguration, _ arguments: ParsedArguments, port: UInt16) throws {
         address = try Self.address(arguments, port: port)
         authorityPath = arguments.value("write-ca")
         var configuration = service
@@ -72,24 +48,6 @@ struct SimulatorOptions: Sendable {
             try arguments.duration("latency", in: Duration.zero..., else: "is not a duration, such as 20ms or 1s")
             ?? configuration.latency
         self.configuration = configuration
-    }
-
-    private static func publicKey(_ arguments: ParsedArguments) throws -> ES256PublicKey {
-        let given = ["public-key", "key", "write-key"].filter { arguments.value($0) != nil }
-        guard given.count == 1, let option = given.first, let path = arguments.value(option) else {
-            throw UsageError("one of --public-key, --key and --write-key is needed")
-        }
-        if option == "write-key" {
-            let key = try ES256PrivateKey.generate()
-            try PrivateFile.write(key.pem, to: path)
-            return key.publicKey
-        }
-        let pem = try contents(path, option: option)
-        do {
-            return option == "key" ? try ES256PrivateKey(pem: pem).publicKey : try ES256PublicKey(pem: pem)
-        } catch {
-            throw CommandFailure(.failed, "--\(option): \(path) is not such a key: \(error)")
-        }
     }
 
     private static func faults(_ arguments: ParsedArguments) throws -> FaultScript {
