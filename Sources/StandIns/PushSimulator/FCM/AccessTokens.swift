@@ -61,7 +61,7 @@ struct AccessTokens {
         to body: [UInt8], contentType: ArraySlice<UInt8>?, now: Int64, judged: Int, isRevoked: Bool
     ) -> Answer {
         asked += 1
-        guard let form = Self.form(body, contentType), form["grant_type"] != nil else {
+        guard let form = FormFields.read(body, contentType), form["grant_type"] != nil else {
             return Self.refusal("invalid_request", "Required parameter is missing: grant_type")
         }
         guard form["grant_type"] == "urn:ietf:params:oauth:grant-type:jwt-bearer" else {
@@ -152,39 +152,5 @@ struct AccessTokens {
             return nil
         }
         return value
-    }
-
-    // MARK: Forms
-
-    /// The fields of `application/x-www-form-urlencoded` (WHATWG URL, section 5.1); nil where it is something else, or a field
-    /// comes twice: "Request and response parameters MUST NOT be included more than once" (RFC 6749, 3.2).
-    static func form(_ body: [UInt8], _ contentType: ArraySlice<UInt8>?) -> [String: String]? {
-        let type = contentType?.prefix { $0 != UInt8(ascii: ";") }.map { $0 | 0x20 } ?? []
-        guard type == Array("application/x-www-form-urlencoded".utf8) else { return nil }
-        var fields: [String: String] = [:]
-        for pair in body.split(separator: UInt8(ascii: "&")) {
-            let halves = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            guard halves.count == 2, let name = unescaped(halves[0]), let value = unescaped(halves[1]),
-                fields.updateValue(value, forKey: name) == nil
-            else { return nil }
-        }
-        return fields
-    }
-
-    private static func unescaped(_ text: ArraySlice<UInt8>) -> String? {
-        var bytes: [UInt8] = []
-        var rest = text
-        while let byte = rest.popFirst() {
-            switch byte {
-            case UInt8(ascii: "+"): bytes.append(0x20)
-            case UInt8(ascii: "%"):
-                guard let high = rest.popFirst().flatMap({ Hex.value(of: $0) }),
-                    let low = rest.popFirst().flatMap({ Hex.value(of: $0) })
-                else { return nil }
-                bytes.append(high << 4 | low)
-            default: bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }
