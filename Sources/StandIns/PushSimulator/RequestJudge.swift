@@ -85,7 +85,7 @@ package final class RequestJudge {
         rules.begin(slot)
         if let answer = rules.answerToOther(slot, now: now / 1000 + clockAhead, under: self) {
             figures.tokenRequests += 1
-            if answer.status != 200 { figures.tokenRefusals += 1 }
+            if answer.status != 200 || answer.reason != nil { figures.tokenRefusals += 1 }
             figures.providerTokens = rules.credentials
             return answer
         }
@@ -125,20 +125,49 @@ package final class RequestJudge {
         let verdict = rules.verdict(
             on: slot, credential: &credential, now: now / 1000 + clockAhead, under: self)
         figures.providerTokens = rules.credentials
-        if case .rejected(let reason) = verdict { return reject(reason, fault: fault) }
-        let token = hasFaults || keepsAccepted ? rules.target(of: slot) : 0
+        switch verdict {
+        case .rejected(let reason): return reject(reason, fault: fault)
+        case .each(let count):
+            judgeEach(count, of: slot, connection: connection)
+            return answer
+        case .accepted, .validated: break
+        }
+        let token = hasFaults || keepsAccepted ? rules.target(0, of: slot) : 0
         if hasFaults, let (reason, retryAfter) = faults.tokenFault(hash: token) {
             return reject(reason, retryAfter: retryAfter, fault: fault)
         }
-        if verdict == .validated {
+        if case .validated = verdict {
             figures.validated += 1
             return answer
         }
+        accept(token, id: slot.idHash)
+        keep(slot, connection: connection)
+        return answer
+    }
+
+    /// Judges each target of a push that is valid. The push has one id; with a target it counts as another.
+    private func judgeEach(_ count: Int, of slot: StreamSlot, connection: UInt64) {
+        for place in 0..<count {
+            let token = rules.target(place, of: slot)
+            if hasFaults, let (reason, _) = faults.tokenFault(hash: token) {
+                rejected[reason, default: 0] += 1
+                slot.refusals.append((place, reason))
+            } else {
+                accept(token, id: slot.idHash ^ token)
+            }
+        }
+        if slot.refusals.count < count { keep(slot, connection: connection) }
+    }
+
+    private func accept(_ token: UInt64, id: UInt64) {
         figures.accepted += 1
-        if keepsAccepted { accepted.append((token, slot.idHash)) }
+        if keepsAccepted { accepted.append((token, id)) }
+    }
+
+    /// Shows an accepted push to the witness, and puts it on record.
+    private func keep(_ slot: StreamSlot, connection: UInt64) {
         witness?.accepted(slot.idHash, at: now)
         record?.add(payload: slot.payload, connection: connection, now: now) { rules.record(slot, into: &$0) }
-        return answer
     }
 
     /// The value of the header field, in the script's form (RFC 9110, 10.2.3).

@@ -49,9 +49,10 @@ protocol ServiceRules: AnyObject {
     func verdict(
         on slot: StreamSlot, credential: inout ConnectionCredential, now: Int64, under judge: RequestJudge
     ) -> Verdict
-    /// The hash of the push's target: `ShortHash`.
-    func target(of slot: StreamSlot) -> UInt64
-    /// Fills the slot's body.
+    /// The hash of a target of the push: `ShortHash`.
+    /// - Parameter place: from 0; below the number of targets that the verdict gave, if it gave one.
+    func target(_ place: Int, of slot: StreamSlot) -> UInt64
+    /// Fills the slot's body. Of a push to several targets, `slot.refusals` has those that were refused.
     func writeBody(of answer: PushAnswer, into slot: StreamSlot)
     /// The header field that the service sends with this answer, besides status and `retry-after`.
     func field(of answer: PushAnswer) -> AnswerHeader
@@ -67,6 +68,8 @@ protocol ServiceRules: AnyObject {
 package enum Verdict: Sendable, Hashable {
     /// 200.
     case accepted
+    /// 200, and so many targets are each accepted or refused by the script: the answer's body names the refused ones.
+    case each(Int)
     /// 200, and no device gets a push: a dry run.
     case validated
     case rejected(RejectionReason)

@@ -14,6 +14,8 @@ final class StreamSlot {
     var isWaiting = false
     /// Whether this push has been judged: `answer` is its answer, whether or not it has been sent.
     var isJudged = false
+    /// The refused targets of a push to several: the places and reasons.
+    var refusals: [(place: Int, reason: RejectionReason)] = []
     /// The answer's body, and how much of it went out.
     var body: [UInt8] = []
     private var bodySent = 0
@@ -48,6 +50,7 @@ final class StreamSlot {
             body.removeAll(keepingCapacity: true)
             bodySent = 0
         }
+        if !refusals.isEmpty { refusals.removeAll(keepingCapacity: true) }
         hasID = false
         foreignIDHash = nil
     }

@@ -26,13 +26,13 @@ final class APNsRules: ServiceRules {
     ) -> Verdict {
         let verdict = check.judge(
             slot.headers, payload: slot.payload, payloadSize: slot.payloadSize, credential: &credential, now: now)
-        if verdict == .accepted, let keyID = credential.current?.keyID, judge.faults.isRevoked(keyID: keyID) {
+        if case .accepted = verdict, let keyID = credential.current?.keyID, judge.faults.isRevoked(keyID: keyID) {
             return .rejected(.invalidProviderToken)
         }
         return verdict
     }
 
-    func target(of slot: StreamSlot) -> UInt64 { ShortHash.ofToken(slot.headers.deviceToken ?? []) }
+    func target(_ place: Int, of slot: StreamSlot) -> UInt64 { ShortHash.ofToken(slot.headers.deviceToken ?? []) }
 
     /// Leaves the body of a 200 empty.
     func writeBody(of answer: PushAnswer, into slot: StreamSlot) {

@@ -149,7 +149,9 @@ final class FCMRules: ServiceRules {
         return try FCMMessage(json)
     }
 
-    func target(of slot: StreamSlot) -> UInt64 { ShortHash.ofToken((current.message?.target ?? "").utf8) }
+    func target(_ place: Int, of slot: StreamSlot) -> UInt64 {
+        ShortHash.ofToken((current.message?.target ?? "").utf8)
+    }
 
     func writeBody(of answer: PushAnswer, into slot: StreamSlot) {
         guard let reason = answer.reason else {
