@@ -16,7 +16,7 @@ extension FuzzTarget {
                 to: form, contentType: Array("application/x-www-form-urlencoded".utf8)[...], now: 1_700_000_000,
                 judged: 0,
                 isRevoked: false)
-            try hold(answer.status == 400 && tokens.granted == 0, "access without a signature")
+            try hold(answer.status == 400 && tokens.given.count == 0, "access without a signature")
         }
         guard let json = try? JSONReader.read(input.remainder()), let message = try? FCMMessage(json) else { return }
         let sent = json["message"]

@@ -37,11 +37,11 @@ import WireFormat
         #expect(reply.json?["token_type"]?.string == "Bearer")
         #expect(reply.json?["expires_in"]?.integer == 3599)
         let token = try #require(reply.json?["access_token"]?.string)
-        let access = try #require(tokens.access(Array(token.utf8)))
+        let access = try #require(tokens.given.access(Array(token.utf8)))
         #expect(access.maySend)
         #expect(access.expiresAt == now + 3600)
-        #expect(tokens.access(Array("ya29.c.foreign".utf8)) == nil)
-        #expect(tokens.granted == 1)
+        #expect(tokens.given.access(Array("ya29.c.foreign".utf8)) == nil)
+        #expect(tokens.given.count == 1)
     }
 
     @Test func aKeyFileMakesTheSameAccount() throws {
@@ -75,7 +75,7 @@ import WireFormat
         #expect(reply.status == 400)
         #expect(reply.json?["error"]?.string == "invalid_grant")
         #expect(reply.json?["error_description"]?.string?.contains(text) == true, "\(reply)")
-        #expect(tokens.granted == 0)
+        #expect(tokens.given.count == 0)
     }
 
     /// 65 minutes (PROTOCOLS 2.1).
@@ -115,7 +115,7 @@ import WireFormat
         let reply = answer(
             try fixture.assertion(audience: Self.audience, at: now, claims: ["scope": .string(scope)]), in: &tokens)
         let token = try #require(reply.json?["access_token"]?.string)
-        #expect(tokens.access(Array(token.utf8))?.maySend == maySend)
+        #expect(tokens.given.access(Array(token.utf8))?.maySend == maySend)
     }
 
     @Test(arguments: [JSONValue.null, .string(""), .string("firebase.messaging")]) func noScope(scope: JSONValue) throws

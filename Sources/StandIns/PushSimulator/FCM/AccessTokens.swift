@@ -2,18 +2,9 @@
 import Signing
 import WireFormat
 
-/// Google's token endpoint for one service account, and the access tokens that it has given (RFC 7523; PROTOCOLS 2.1). Reads
-/// no clock: the time is passed in. Pure except for the random bytes of tokens.
+/// Google's token endpoint for one service account (RFC 7523; PROTOCOLS 2.1). Reads no clock: the time is passed in. Pure except
+/// for the random bytes of tokens.
 struct AccessTokens {
-    /// An access token that was given.
-    struct Access: Equatable {
-        /// Seconds since 1970; from then on it is void.
-        var expiresAt: Int64
-        var maySend: Bool
-        /// Pushes judged before it was given, by the script's count.
-        var judgedBefore: Int
-    }
-
     struct Answer: Equatable {
         var status: UInt16
         /// nil: the body is a page for people.
@@ -27,15 +18,12 @@ struct AccessTokens {
     private static let scopePrefix = "https://www.googleapis.com/auth/"
     /// The most seconds from `iat` to `exp`: an hour, and five minutes for clocks that differ.
     static let longestAssertion: Int64 = 3900
-    /// The most tokens kept: a client that asks all the time must not fill the memory.
-    private static let most = 4096
 
     private let project: FCMProject
     /// The URLs by which it is reached; the first is the one in the key file.
     private let audiences: [String]
-    private var given: [[UInt8]: Access] = [:]
-    /// The number of tokens given, and of requests for one.
-    private(set) var granted = 0
+    private(set) var given = GivenTokens()
+    /// The number of requests for a token.
     private(set) var asked = 0
 
     init(_ project: FCMProject, audiences: [String]) {
@@ -43,12 +31,10 @@ struct AccessTokens {
         self.audiences = audiences
     }
 
-    func access(_ token: some Collection<UInt8>) -> Access? { given[Array(token)] }
-
     /// Follows the script's count, which begins anew.
     mutating func forgetCount() {
         asked = 0
-        for key in given.keys { given[key]?.judgedBefore = 0 }
+        given.forgetCount()
     }
 
     // MARK: The endpoint
@@ -86,14 +72,9 @@ struct AccessTokens {
     }
 
     private mutating func grant(maySend: Bool, now: Int64, judged: Int) -> Answer {
-        var dice = SystemRandomNumberGenerator()
-        let bytes = (0..<48).map { _ in UInt8.random(in: .min ... .max, using: &dice) }
-        let token = "ya29.c." + Base64URL.encode(bytes)
-        if given.count >= Self.most { given = given.filter { now < $0.value.expiresAt } }
-        if given.count >= Self.most { given.removeAll() }
-        given[Array(token.utf8)] = Access(
+        let access = GivenTokens.Access(
             expiresAt: now + project.tokenLifetime, maySend: maySend, judgedBefore: judged)
-        granted += 1
+        let token = given.give("ya29.c.", access, now: now)
         // Google reports a second less than the token lasts.
         let json: JSONValue = [
             "access_token": .string(token), "expires_in": .integer(max(0, project.tokenLifetime - 1)),

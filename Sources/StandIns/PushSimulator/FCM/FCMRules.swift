@@ -37,7 +37,7 @@ final class FCMRules: ServiceRules {
     }
 
     var firstStreams: Int? { nil }
-    var credentials: Int { tokens.granted }
+    var credentials: Int { tokens.given.count }
 
     func scriptChanged() { tokens.forgetCount() }
 
@@ -132,7 +132,7 @@ final class FCMRules: ServiceRules {
         let scheme = "bearer ".utf8
         guard authorization.count > scheme.count,
             authorization.prefix(scheme.count).elementsEqual(scheme, by: { $0 | 0x20 == $1 }),
-            let access = tokens.access(authorization.dropFirst(scheme.count)), now < access.expiresAt,
+            let access = tokens.given.access(authorization.dropFirst(scheme.count)), now < access.expiresAt,
             !judge.faults.isAccessRevoked(since: access.judgedBefore)
         else { return .fcmUnauthenticated }
         return access.maySend ? nil : .fcmScopeInsufficient
