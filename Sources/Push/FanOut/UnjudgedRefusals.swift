@@ -23,7 +23,7 @@ struct UnjudgedRefusals {
         let figures = record.figures
         // A campaign of an earlier release has no answers by channel.
         let isProven = figures.counts.proveCredential
-        let unproven = figures.channels.filter { !$0.value.provesCredential && $0.value[.rejected] > 0 }.keys
+        let unproven = figures.channels.filter { !$0.value.proveCredential && $0.value[.rejected] > 0 }.keys
         guard figures.counts.rejected > 0, !isProven || !unproven.isEmpty else { return nil }
         let refused = try store.deliveries(of: record.key, DeliveryFilter(state: .rejected), after: 0, limit: 1000)
         // Pushes that never left were refused by the relay itself.
@@ -60,9 +60,4 @@ struct UnjudgedRefusals {
         return LedgerCommit(
             campaign: campaign, shard: nil, cursor: 0, shardDone: false, rows: rows, devices: devices, retirements: [])
     }
-}
-
-extension ChannelAnswers {
-    /// As `CampaignCounts.proveCredential`, for one channel.
-    fileprivate var provesCredential: Bool { self[.accepted] + self[.unregistered] > 0 }
 }

@@ -24,8 +24,8 @@ package struct CampaignCounts: Sendable, Hashable {
     /// counted, so that a campaign that was cancelled half way stays at half.
     package var settled: Int64 { audience - pending - inFlight - retrying - cancelled }
 
-    /// Whether the service has accepted pushes, or refused some as only a real token can be refused: the credential is good.
-    package var proveCredential: Bool { accepted + unregistered > 0 }
+    /// Whether an outcome shows that the credential is good.
+    package var proveCredential: Bool { DeliveryState.allCases.contains { $0.provesCredential && self[$0] > 0 } }
 
     package subscript(state: DeliveryState) -> Int64 {
         get {

@@ -16,6 +16,9 @@ package struct ChannelAnswers: Hashable, Sendable {
         set { devices[state] = newValue }
     }
 
+    /// Whether an answer shows that the channel's credential is good.
+    package var proveCredential: Bool { Self.states.contains { $0.provesCredential && self[$0] > 0 } }
+
     /// The name under which the store keeps a number: "2 accepted".
     package static func name(_ channel: Channel, _ state: DeliveryState) -> String {
         "\(channel.rawValue) \(state.name)"
