@@ -135,7 +135,7 @@ package struct Dispatcher {
         noticeTerm()
         pulse.beat()
         let pause = proceed()
-        storeTrouble.lookForEnd(in: store, &faults, at: now.tick)
+        if storeTrouble.text(in: faults) != nil { storeTrouble.lookForEnd(in: store, &faults, at: now.tick) }
         services.forgetIdleTroubles()
         publish()
         return min(pause, self.pause())

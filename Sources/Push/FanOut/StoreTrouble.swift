@@ -37,7 +37,7 @@ struct StoreTrouble {
     /// Ends the fault after a whole round without a refusal, if the store can be written to. That is checked because a round may have had
     /// nothing to write.
     mutating func lookForEnd(in store: any RelayStore, _ faults: inout FaultLog, at now: MonotonicTime) {
-        guard text(in: faults) != nil, !rests(at: now) else { return }
+        guard !rests(at: now) else { return }
         do {
             try store.checkWritable()
             _ = faults.clear(Self.sending)
