@@ -4,7 +4,7 @@
 /// proxy.
 package enum Destination: String, Sendable, CaseIterable {
     case apns, fcm
-    /// Google's token endpoints: FCM's and Google Play's.
+    /// Google's token endpoints: for pushes and for Google Play.
     case googleTokens
     case appStore, appStoreConnect, googlePlay, launchGate
     /// A receiver of `notify`.

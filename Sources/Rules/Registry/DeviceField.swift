@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayEngine
 package import WireFormat
 
 /// A field of a device. Its table is the only one: import, export, API, commands and the statements of both stores use it.
@@ -17,10 +18,9 @@ package import WireFormat
         Row(.platform, "platform", synonyms: ["os", "system", "devicetype", "deviceos", "platformtype"]),
         Row(
             .token, "token",
-            synonyms: [
-                "devicetoken", "pushtoken", "apnstoken", "fcmtoken", "registrationid", "regid", "registrationtoken",
-                "deviceid",
-            ], personal: .token),
+            synonyms: Set(ProviderName.allCases.map { "\($0.rawValue)token" }).union([
+                "devicetoken", "pushtoken", "registrationid", "regid", "registrationtoken", "deviceid",
+            ]), personal: .token),
         Row(
             .telephone, "telephone",
             synonyms: [

@@ -12,8 +12,8 @@ package struct PushConfiguration: Sendable, Equatable {
     package var type = "needUpgrade"
     /// The words on the phone, and how loudly they are shown; their body is used where a bump brings no message.
     package var words = PushWords(usualText)
-    /// APNs' priority: 10 at once, 5 as the battery allows, 1 never wakes the device. For FCM 10 is high, the others are
-    /// normal. Default 10.
+    /// APNs' priority: 10 at once, 5 as the battery allows, 1 never wakes the device. For a push service with two priorities, 10
+    /// is the high one. Default 10.
     package var priority = 10
     /// How long after the rise pushes are sent, and how long the push service keeps one for a phone that is off. Default 7
     /// days.
@@ -38,7 +38,7 @@ extension PushConfiguration {
             words.threadID = reader.string("threadId", check: shortText)
         case .android:
             for key in ["interruptionLevel", "threadId"] where reader.raw(key) != nil {
-                reader.fault(key, "is for ios; FCM has nothing like it")
+                reader.fault(key, "is for ios; \(ProviderName.own(of: platform).text) has nothing like it")
             }
         }
         reminders = Self.readReminders(reader)

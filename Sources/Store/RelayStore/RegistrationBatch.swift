@@ -115,7 +115,7 @@ package struct RegistrationBatch: Sendable {
     private mutating func store(token: some Collection<UInt8>) -> (ByteSlice, ProviderName) {
         let slice = store(token)
         let provider = ProviderName.of(token: bytes[slice.range], on: app.platform)
-        guard provider == .apns else { return (slice, provider) }
+        guard provider.tokens.alphabet == .hexDigits else { return (slice, provider) }
         for index in slice.range where Platform.isUpperCase(bytes[index]) { bytes[index] |= 0x20 }
         return (slice, provider)
     }
@@ -128,11 +128,11 @@ package struct RegistrationBatch: Sendable {
 }
 
 extension Platform {
-    /// A token as it is stored: that of APNs in lower case, for it is hex.
+    /// A token as it is stored: hex digits in lower case.
     package func stored(_ token: String) -> String {
-        guard ProviderName.of(token: token, on: self) == .apns, token.utf8.contains(where: Self.isUpperCase) else {
-            return token
-        }
+        guard ProviderName.of(token: token, on: self).tokens.alphabet == .hexDigits,
+            token.utf8.contains(where: Self.isUpperCase)
+        else { return token }
         return String(decoding: token.utf8.map { Self.isUpperCase($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayEngine
 import RelayStore
 import Requirements
 import Terminal
@@ -32,8 +33,9 @@ extension CommandEntry {
 
     /// The reason why a bump made no campaign. The API answers a rise with 202.
     private static func pushesNothing(hasRisen: Bool) -> String {
-        hasRisen
-            ? "nothing is pushed: the app has no push service in the configuration (apns, fcm); the other channels say it\n"
+        let names = ProviderName.allCases.map(\.rawValue).joined(separator: ", ")
+        return hasRisen
+            ? "nothing is pushed: the app has no push service in the configuration (\(names)); the other channels say it\n"
             : "nothing is pushed: the required version did not rise\n"
     }
 

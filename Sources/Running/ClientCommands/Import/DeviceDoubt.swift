@@ -21,7 +21,7 @@ struct DeviceDoubt: Hashable, Sendable {
         let found: ValueDoubt? =
             switch column {
             case .token:
-                Platform(rawValue: platform).map { ProviderName.of(token: value, on: $0) } == .apns
+                Platform(rawValue: platform).map { ProviderName.of(token: value, on: $0).tokens.alphabet } == .hexDigits
                     ? .hexToken(value) : nil
             case .registeredAt, .seenAt, .deadSince: .time(value)
             default: column.text?.doubt(value)

@@ -242,9 +242,10 @@ package final class NodeKeeper: Sendable {
         let late = state.withLock { $0.unclaimed.late }
         guard !late.isEmpty else { return nil }
         let names = late.map { "\($0.id) of \($0.app.app) (\($0.app.platform.rawValue))" }.joined(separator: ", ")
+        let project = ProviderName.allCases.filter(\.hasQuota).map(\.text).joined(separator: " or ")
         return
             "no relay sends \(names), though it should run: none that is alive has a push service for the app, or the one that sends "
-            + "for its FCM project has none"
+            + "for its \(project) project has none"
     }
 
     /// The number of relays that this one has fenced.

@@ -94,7 +94,7 @@ extension API {
 
     /// iOS tokens are stored in lower case; an Android token is never all hex digits.
     private static func stored(_ token: String) -> String {
-        token.utf8.allSatisfy(DeviceFields.isHexDigit) ? token.lowercased() : token
+        token.utf8.allSatisfy(TokenForm.isHexDigit) ? token.lowercased() : token
     }
 }
 

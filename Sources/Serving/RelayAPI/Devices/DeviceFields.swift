@@ -75,10 +75,8 @@ package enum DeviceFields {
             line[.app].map({ bytes[$0].elementsEqual(batch.app.app.utf8) }) ?? true,
             line[.platform].map({ bytes[$0].elementsEqual(batch.app.platform.rawValue.utf8) }) ?? true
         else { return false }
-        switch ProviderName.of(token: bytes[token], on: batch.app.platform) {
-        case .apns: guard lengthOfAPNs.contains(token.count), bytes[token].allSatisfy(isHexDigit) else { return false }
-        // The scan lets only printable ASCII through, so only the space remains to be refused.
-        case .fcm: guard lengthOfFCM.contains(token.count), !bytes[token].contains(0x20) else { return false }
+        guard ProviderName.of(token: bytes[token], on: batch.app.platform).tokens.holds(bytes[token]) else {
+            return false
         }
         for (field, text) in zip(DeviceField.texts, DeviceField.rules) {
             if let value = line[field], !text.isPlain(bytes, value) { return false }
@@ -138,43 +136,16 @@ package enum DeviceFields {
         fields.refuse(name, "must be \"\(own.rawValue)\", for the token is one of \(own.text)")
     }
 
-    // Apple: device tokens are of variable length, do not hard-code their size.
-    private static let lengthOfAPNs = 2...400
-    private static let lengthOfFCM = 1...4096
-
     struct TokenFault: Error {
         var reason: String
     }
 
     /// The token as it is stored.
     static func normalized(_ token: String, platform: Platform) -> Result<String, TokenFault> {
-        let length = token.utf8.count
-        switch ProviderName.of(token: token, on: platform) {
-        case .apns:
-            guard lengthOfAPNs.contains(length) else {
-                return .failure(TokenFault(reason: "2 to 400 hex digits are needed; it had \(length) characters"))
-            }
-            if let place = token.utf8.enumerated().first(where: { !isHexDigit($0.element) })?.offset {
-                return .failure(TokenFault(reason: "only hex digits are allowed; position \(place + 1) holds another"))
-            }
-            return .success(token.lowercased())
-        case .fcm:
-            guard lengthOfFCM.contains(length) else {
-                return .failure(TokenFault(reason: "1 to 4096 characters are needed; it had \(length)"))
-            }
-            if let place = token.utf8.enumerated().first(where: { !(0x21...0x7E).contains($0.element) })?.offset {
-                return .failure(
-                    TokenFault(reason: "only visible ASCII is allowed; position \(place + 1) holds something else"))
-            }
-            return .success(token)
+        if let reason = ProviderName.of(token: token, on: platform).tokens.fault(in: token) {
+            return .failure(TokenFault(reason: reason))
         }
-    }
-
-    static func isHexDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 48...57, 65...70, 97...102: true
-        default: false
-        }
+        return .success(platform.stored(token))
     }
 
     private static func example(_ platform: Platform) -> String {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import UpgradeRules
 import WireFormat
 
 /// One thing that keeps the daemon from its work, or from a part of it, for `readyz` and the log.
@@ -38,18 +40,18 @@ package struct ReadinessFault: Sendable, Hashable {
                 + "what the app stores said since"
         case "app":
             "do what the reason says; if it names the store, run `upgrade-relay store check`. The other apps go on"
-        case "apns", "fcm":
+        case let part where ProviderName(rawValue: String(part)) != nil:
             "look at the network, DNS, the proxy and the firewall's outgoing rules; it is dialled again by itself, and "
                 + "`upgrade-relay campaigns resume ID` tries at once"
         case "outage":
-            "look at Apple's System Status page, or Firebase's; if that reports no trouble, at server and proxy of apns or fcm. It "
-                + "is probed by itself, and `upgrade-relay campaigns resume ID` probes at once"
+            "look at \(Self.anyProvider(\.statusPage, or: ", or ")); if that reports no trouble, at server and proxy of "
+                + "\(Self.anyProvider(\.rawValue)). It is probed by itself, and `upgrade-relay campaigns resume ID` probes at once"
         case "credential":
-            "look at the network and at fcm.proxy; it is asked for again by itself, and `upgrade-relay campaigns resume ID` asks at "
-                + "once"
+            "look at the network and at \(Self.anyProvider(\.proxyKey) { $0.asksForCredential }); it is asked for again by itself, "
+                + "and `upgrade-relay campaigns resume ID` asks at once"
         case "quota":
-            "if it happens often, another program uses the project: lower fcm.quotaPerMinute. It ends by itself, and "
-                + "`upgrade-relay campaigns resume ID` probes at once"
+            "if it happens often, another program uses the project: lower \(Self.anyProvider(\.quotaKey) { $0.hasQuota }). It ends "
+                + "by itself, and `upgrade-relay campaigns resume ID` probes at once"
         case "pause":
             "make sure that no other program signs with this key all the time. It ends by itself, and `upgrade-relay campaigns "
                 + "resume ID` tries at once, with the token that there is"
@@ -82,6 +84,20 @@ package struct ReadinessFault: Sendable, Hashable {
         default: "look at the log"
         }
     }
+
+    /// A text of each provider that is meant, for a fault that does not say whose it is.
+    private static func anyProvider(
+        _ text: (ProviderName) -> String, or separator: String = " or ",
+        where isMeant: (ProviderName) -> Bool = { _ in true }
+    ) -> String {
+        let texts = ProviderName.allCases.filter(isMeant).map(text)
+        return (texts.count > 1 ? texts.dropLast().joined(separator: ", ") + separator : "") + (texts.last ?? "")
+    }
+}
+
+extension ProviderName {
+    fileprivate var proxyKey: String { "\(rawValue).proxy" }
+    fileprivate var quotaKey: String { "\(rawValue).quotaPerMinute" }
 }
 
 extension ReadinessFault {
@@ -90,9 +106,13 @@ extension ReadinessFault {
         [
             .member(
                 .part, .text,
-                "Such as \"store\", \"apns:com.example.app\", \"fcm:com.example.app/android\", \"outage:…\"."
+                "Such as \"store\", \(Platform.allCases.map(connectionExample).joined(separator: ", ")), \"outage:…\"."
             ) { $0.part },
             .member(.reason, .text, "The fault, and its end where it ends by itself.") { $0.reason },
             .member(.remedy, .text, "The remedy for an operator.") { $0.remedy },
         ])
+
+    private static func connectionExample(on platform: Platform) -> String {
+        "\"\(ProviderName.own(of: platform).rawValue):com.example.app" + (platform == .android ? "/android\"" : "\"")
+    }
 }
