@@ -181,10 +181,24 @@ enum FCMAnswer {
         #expect(
             FCMProvider.outcome(
                 FCMReaction.to(status: 429, FCMErrorBody(quota)), retryAfter: .seconds(9), at: now)
-                == .retry(.quota(retryAfter: .seconds(9)), reason: "QUOTA_EXCEEDED"))
+                == .retry(.quota(FCMProvider.quotaBackoff, retryAfter: .seconds(9)), reason: "QUOTA_EXCEEDED"))
         #expect(
             FCMProvider.outcome(FCMReaction.to(status: 503, nil), retryAfter: nil, at: now)
-                == .retry(.unavailable(retryAfter: nil), reason: "HTTP 503"))
+                == .retry(.unavailable(FCMProvider.outageBackoff, retryAfter: nil), reason: "HTTP 503"))
+    }
+
+    /// Google's times, until the limit.
+    @Test func delaysAreGoogles() {
+        let times: [(RetrySchedule.Backoff, [Int64])] = [
+            (FCMProvider.quotaBackoff, [60, 120, 240, 480, 960, 1920, 3600, 3600]),
+            (FCMProvider.outageBackoff, [10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600, 3600]),
+        ]
+        for (backoff, seconds) in times {
+            for (number, delay) in seconds.enumerated() {
+                let cause = RetrySchedule.Cause.unavailable(backoff, retryAfter: nil)
+                #expect(RetrySchedule().delay(after: cause, attempt: number + 1, random: 0) == .seconds(delay))
+            }
+        }
     }
 
     // MARK: Bodies

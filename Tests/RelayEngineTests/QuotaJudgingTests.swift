@@ -14,7 +14,8 @@ import Testing
         for device in 0..<first + again {
             let push = Settlement.Push(
                 device: Int64(device), registeredAt: now, attempts: device < first ? 1 : 2, isRepeated: device >= first)
-            let outcome = PushOutcome.retry(.quota(retryAfter: retryAfter), reason: "QUOTA_EXCEEDED")
+            let backoff = RetrySchedule.Backoff(first: .seconds(60), limit: .seconds(3600))
+            let outcome = PushOutcome.retry(.quota(backoff, retryAfter: retryAfter), reason: "QUOTA_EXCEEDED")
             _ = settlement.settle(outcome, of: push, status: 429)
         }
         return settlement

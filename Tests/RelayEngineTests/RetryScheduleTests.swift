@@ -3,6 +3,9 @@ import RelayEngine
 import Testing
 
 @Suite struct RetryScheduleTests {
+    private static let quota = RetrySchedule.Backoff(first: .seconds(60), limit: .seconds(3600))
+    private static let outage = RetrySchedule.Backoff(first: .seconds(10), limit: .seconds(3600))
+
     /// Attempt 1, 2, 3 … without jitter, in seconds.
     @Test(
         arguments: [
@@ -10,10 +13,10 @@ import Testing
             (.transport, [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]),
             (.service(retryAfter: nil), [900, 1800, 3600, 7200, 14_400, 14_400]),
             (.service(retryAfter: .seconds(30)), [30, 30, 30, 30]),
-            (.quota(retryAfter: nil), [60, 120, 240, 480, 960, 1920, 3600, 3600]),
-            (.quota(retryAfter: .seconds(7)), [7, 7]),
-            (.unavailable(retryAfter: nil), [10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600, 3600]),
-            (.unavailable(retryAfter: .seconds(3)), [3, 3]),
+            (.quota(quota, retryAfter: nil), [60, 120, 240, 480, 960, 1920, 3600, 3600]),
+            (.quota(quota, retryAfter: .seconds(7)), [7, 7]),
+            (.unavailable(outage, retryAfter: nil), [10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600, 3600]),
+            (.unavailable(outage, retryAfter: .seconds(3)), [3, 3]),
             (.service(retryAfter: .seconds(3600)), [3600, 3600]),
             (.service(retryAfter: .seconds(86400)), [3600, 3600]),
             (.tooManyRequests(retryAfter: .seconds(604_800)), [86400, 86400]),

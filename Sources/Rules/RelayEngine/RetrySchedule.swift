@@ -8,17 +8,13 @@
 /// | any other 429 or 5xx with Retry-After | Retry-After | Retry-After | 1 h |
 /// | 429 for one token, without | 2 s | doubles | 5 min |
 /// | 5xx without | 15 min | doubles | 4 h |
-/// | FCM: 429 without | 60 s | doubles | 1 h |
-/// | FCM: 5xx without | 10 s | doubles | 1 h |
+/// | 429 or 5xx of a provider that asks for other delays, without | its `Backoff` | doubles | its `Backoff` |
 /// | transport loss, after the connection pool's immediate second try | 1 s | doubles | 5 min |
 /// | no connection available | when the next one is dialled: 1 s to 75 s (`PoolMachine`) | | |
 /// | bad credential, unsent | when sending goes on | | |
 ///
 /// Apple, "Handling notification responses from APNs": "After 15 minutes, you can retry JSON payloads that receive response
 /// status codes that begin with 5XX. While retrying, you may employ a back-off technique." A `Retry-After` takes precedence.
-///
-/// Google, "Best practices when sending FCM messages at scale" (PROTOCOLS 2.3): "wait at least 10 seconds" before the first
-/// retry of a 5xx, and for a 429 without `Retry-After` "default to 60 seconds"; then exponentially, with jitter.
 ///
 /// Jitter adds up to a quarter of the delay and never takes anything away: no push is sent before its time. Pushes that wait
 /// for a connection get no jitter: the dial has its own, and nothing is sent before it has succeeded.
@@ -27,13 +23,21 @@ package struct RetrySchedule: Sendable {
     /// behind for as long. One about a single device counts up to a day.
     package static let longestRetryAfter = Duration.seconds(3600)
 
+    /// The delays that a provider asks for.
+    package struct Backoff: Sendable, Hashable {
+        package let first: Duration
+        package let limit: Duration
+
+        package init(first: Duration, limit: Duration) { (self.first, self.limit) = (first, limit) }
+    }
+
     package enum Cause: Sendable, Hashable {
         case tooManyRequests(retryAfter: Duration?)
         case service(retryAfter: Duration?)
-        /// FCM's 429: about the project, or about one device.
-        case quota(retryAfter: Duration?)
-        /// FCM's 5xx.
-        case unavailable(retryAfter: Duration?)
+        /// 429 about the quota of a project, or about one device.
+        case quota(Backoff, retryAfter: Duration?)
+        /// 5xx of a provider that asks for other delays.
+        case unavailable(Backoff, retryAfter: Duration?)
         case transport
         /// No connection is available, and none is dialled for `rest`.
         case unreachable(rest: Duration)
@@ -55,7 +59,7 @@ package struct RetrySchedule: Sendable {
             return max(rest, .seconds(1))
         case .tooManyRequests(let retryAfter?):
             base = min(max(retryAfter, .seconds(1)), .seconds(86400))
-        case .service(let retryAfter?), .quota(let retryAfter?), .unavailable(let retryAfter?):
+        case .service(let retryAfter?), .quota(_, let retryAfter?), .unavailable(_, let retryAfter?):
             base = min(max(retryAfter, .seconds(1)), Self.longestRetryAfter)
         case .tooManyRequests(nil):
             base = Self.doubling(from: .seconds(2), attempt: attempt, limit: .seconds(300))
@@ -63,10 +67,8 @@ package struct RetrySchedule: Sendable {
             base = Self.doubling(from: .seconds(1), attempt: attempt, limit: .seconds(300))
         case .service(nil):
             base = Self.doubling(from: .seconds(900), attempt: attempt, limit: .seconds(14_400))
-        case .quota(nil):
-            base = Self.doubling(from: .seconds(60), attempt: attempt, limit: .seconds(3600))
-        case .unavailable(nil):
-            base = Self.doubling(from: .seconds(10), attempt: attempt, limit: .seconds(3600))
+        case .quota(let backoff, nil), .unavailable(let backoff, nil):
+            base = Self.doubling(from: backoff.first, attempt: attempt, limit: backoff.limit)
         }
         return base + .milliseconds(Int64(Double(base.milliseconds) * 0.25 * random))
     }

@@ -136,7 +136,7 @@ package struct Settlement: Sendable {
         case .tooManyRequests:
             // The service is at work: it counts the pushes to each device.
             report.health.good += 1
-        case .quota(let retryAfter):
+        case .quota(_, let retryAfter):
             // About the project or about one device: the project's quota judges (`ProjectQuota`).
             report.health.good += 1
             // Devices that were busy before come back together, and may make up a whole probe: only first tries show whether
@@ -148,7 +148,7 @@ package struct Settlement: Sendable {
             report.throttled += 1
             if let retryAfter { report.throttledFor = max(report.throttledFor ?? retryAfter, retryAfter) }
         case .service(let retryAfter) where !connectionReasons.contains(reason),
-            .unavailable(let retryAfter) where !connectionReasons.contains(reason):
+            .unavailable(_, let retryAfter) where !connectionReasons.contains(reason):
             report.health.failed += 1
             if isRepeated { report.health.repeated += 1 }
             if let retryAfter { report.health.retryAfter = min(report.health.retryAfter ?? retryAfter, retryAfter) }

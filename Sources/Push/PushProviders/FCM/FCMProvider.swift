@@ -67,7 +67,7 @@ package struct FCMProvider: PushProvider {
     }
 
     private let settings: Settings
-    private let tokens: FCMTokenSource
+    let tokens: FCMTokenSource
 
     package init(settings: Settings, tokens: FCMTokenSource) {
         self.settings = settings
@@ -203,12 +203,17 @@ package struct FCMProvider: PushProvider {
         case .badToken: return .invalidToken(reason: reason, since: now)
         case .unregistered: return .unregistered(reason: reason, since: now)
         case .perhapsUnregistered: return .unregistered(reason: reason, since: nil)
-        case .quota: return .retry(.quota(retryAfter: retryAfter), reason: reason)
-        case .unavailable: return .retry(.unavailable(retryAfter: retryAfter), reason: reason)
+        case .quota: return .retry(.quota(quotaBackoff, retryAfter: retryAfter), reason: reason)
+        case .unavailable: return .retry(.unavailable(outageBackoff, retryAfter: retryAfter), reason: reason)
         case .renewCredential: return .renewCredential(reason: reason)
         case .fault(let fault): return .fault(reason: reason, fault)
         }
     }
+
+    // Google, "Best practices when sending FCM messages at scale" (PROTOCOLS 2.3): "wait at least 10 seconds" before the first
+    // retry of a 5xx, and for a 429 without `Retry-After` "default to 60 seconds"; then exponentially, with jitter.
+    static let quotaBackoff = RetrySchedule.Backoff(first: .seconds(60), limit: .seconds(3600))
+    static let outageBackoff = RetrySchedule.Backoff(first: .seconds(10), limit: .seconds(3600))
 
     // MARK: Credential
 
