@@ -4,6 +4,7 @@ import PushProviders
 import RelayEngine
 import Testing
 import UpgradeRules
+import WireFormat
 
 /// etc/TROUBLESHOOTING.md explains every reason that the relay can record or show, and no other.
 @Suite struct GuideTests {
@@ -30,12 +31,23 @@ import UpgradeRules
 
     @Test func everyReasonOfAPushIsExplained() throws {
         let told = try Self.names("Push reasons", column: 0)
-        let known = APNsProvider.reasons.union(FCMProvider.reasons).union([MissingProvider.reason])
+        let known = ProviderName.allCases.reduce(into: Set([MissingProvider.reason])) { $0.formUnion($1.kind.reasons) }
             .union(FilterReason.allCases.map(\.rawValue))
         // "HTTP 418" and its like: an answer without a known reason.
         #expect(Set(told).subtracting(["HTTP"]) == known)
         #expect(told.contains("HTTP"))
         #expect(told.count == Set(told).count, "one row for each")
+    }
+
+    /// Behind the fields of other answers (`AnswerFieldTests`). The fields are tried where they are read, as in
+    /// `FCMReactionTests`.
+    @Test func everyFieldThatIsCheckedIsExplained() throws {
+        let part = try Self.file("etc/SOURCES.md").split(separator: "## Which answers are believed").last ?? ""
+        let rows = part.split(separator: "\n").drop { !$0.hasPrefix("|---") }.dropFirst().prefix { $0.hasPrefix("|") }
+        let right = ProviderName.allCases.flatMap { provider in
+            provider.kind.answerFields.map { "| \(provider.text) | `\($0.field)` | \($0.check) |" }
+        }
+        #expect(rows.dropFirst(AnswerField.allCases.count).map(String.init) == right)
     }
 
     @Test func everyAlertHasAFirstLook() throws {

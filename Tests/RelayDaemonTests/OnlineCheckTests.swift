@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import OwnThread
+import PushProviders
 import RelayEngine
 import RelayStore
-import Requirements
 import Testing
 import UpgradeRules
 
@@ -65,21 +65,10 @@ import UpgradeRules
         #expect(findings.map(\.result) == [.good, .good])
     }
 
-    private static let apns = AppConfiguration(key: AppKey(app: "a", platform: .ios))
-    private static let fcm = {
-        var app = AppConfiguration(key: AppKey(app: "a", platform: .android))
-        app.fcm = FCMConfiguration(serviceAccount: .file("/k"))
-        return app
-    }()
-
-    private static let both = {
-        var app = apns
-        app.fcm = fcm.fcm
-        return app
-    }()
+    private static let (apns, fcm) = (TrialPush.apns(credential: "key"), TrialPush.fcm)
 
     private static let answers:
-        [(app: AppConfiguration, TestPushResult.State, reason: String?, Channel, OnlineFinding.Result)] = [
+        [(trial: TrialPush, TestPushResult.State, reason: String?, Channel, OnlineFinding.Result)] = [
             (apns, .rejected, "BadDeviceToken", .production, .good),
             (apns, .unregistered, "Unregistered", .sandbox, .good),
             (apns, .rejected, "DeviceTokenNotForTopic", .production, .failed),
@@ -97,19 +86,17 @@ import UpgradeRules
             (fcm, .failed, "INVALID_ARGUMENT", .production, .failed),
             (fcm, .rejected, "SENDER_ID_MISMATCH", .production, .failed),
             (fcm, .accepted, nil, .production, .failed),
-            // The same app has both, and each answer is judged as its service's.
-            (both, .rejected, "BadDeviceToken", .production, .good),
-            (both, .rejected, "INVALID_ARGUMENT", .production, .failed),
-            (both, .rejected, "INVALID_ARGUMENT", Channel(.fcm, on: .ios), .good),
-            (both, .rejected, "BadDeviceToken", Channel(.fcm, on: .ios), .failed),
+            // FCM beside APNs: each answer is judged as its service's.
+            (fcm, .rejected, "INVALID_ARGUMENT", Channel(.fcm, on: .ios), .good),
+            (fcm, .rejected, "BadDeviceToken", Channel(.fcm, on: .ios), .failed),
         ]
 
     @Test(arguments: answers.indices) func `Only an answer about the token proves all the rest`(number: Int) {
-        let (app, state, reason, channel, expected) = Self.answers[number]
+        let (trial, state, reason, channel, expected) = Self.answers[number]
         var result = TestPushResult(state: state, pushID: "1", server: "https://push")
         result.reason = reason
         result.remedy = "do this"
-        let finding = OnlineCheck.finding(of: result, app, channel, at: "field")
+        let finding = OnlineCheck.finding(of: result, trial, channel, at: "field")
         #expect(finding.result == expected)
         #expect(finding.answer.contains("https://push"))
         #expect((finding.remedy == nil) == (expected == .good))

@@ -16,14 +16,36 @@ import WireFormat
     private static let page = "<!DOCTYPE html><html><title>Sign in</title></html>"
     private static let error = #"{"error":{"code":500,"message":"no","status":"INTERNAL"}}"#
 
-    private static func isYes(_ peer: PeerAnswer, _ text: String) -> Bool {
+    private static func isYes(_ provider: ProviderName, _ text: String) -> Bool {
         let body = Array(text.utf8)
-        switch peer {
+        switch provider {
         case .apns:
             guard !body.isEmpty else { return true }
             if case .accepted = APNsProvider.outcome(ofGood: body) { return true }
             return false
         case .fcm: return FCMReaction.to(status: 200, FCMErrorBody(body)).push == .accepted
+        }
+    }
+
+    private static func right(_ provider: ProviderName) -> [String] {
+        switch provider {
+        case .apns: ["", "{}"]
+        case .fcm: [#"{"name":"projects/p/messages/1"}"#, "{}"]
+        }
+    }
+
+    private static func wrong(_ provider: ProviderName) -> [String] {
+        let own: [String] =
+            switch provider {
+            case .apns: [#"{"reason":"BadDeviceToken"}"#, "down"]
+            case .fcm: [error, #"{"name":"x"}"#, "ok"]
+            }
+        return own + [page]
+    }
+
+    private static func isYes(_ peer: PeerAnswer, _ text: String) -> Bool {
+        let body = Array(text.utf8)
+        switch peer {
         case .googleToken:
             let answer = GoogleTokenAnswer(status: 200, body: body, scope: GoogleAccount.Scope.firebaseMessaging)
             if case .granted = answer { return true }
@@ -43,8 +65,6 @@ import WireFormat
 
     private static func right(_ peer: PeerAnswer) -> [String] {
         switch peer {
-        case .apns: ["", "{}"]
-        case .fcm: [#"{"name":"projects/p/messages/1"}"#, "{}"]
         case .googleToken: [#"{"access_token":"a","expires_in":3599,"token_type":"Bearer"}"#]
         case .appStore: [#"{"resultCount":1,"results":[{"trackId":7,"kind":"software","version":"2.0"}]}"#]
         case .appStoreConnect:
@@ -61,8 +81,6 @@ import WireFormat
     private static func wrong(_ peer: PeerAnswer) -> [String] {
         let own: [String] =
             switch peer {
-            case .apns: [#"{"reason":"BadDeviceToken"}"#, "down"]
-            case .fcm: [error, #"{"name":"x"}"#, "ok"]
             case .googleToken: [error, "{}", #"{"access_token":"","expires_in":1}"#]
             case .appStore: [error, "{}", #"{"results":[{"trackId":8,"version":"2.0"}]}"#]
             case .appStoreConnect: [error, "{}", #"{"data":[]}"#]
@@ -72,6 +90,12 @@ import WireFormat
             case .chat: [#"{"ok":false}"#, "invalid_payload", "no_service"]
             }
         return own + [page]
+    }
+
+    @Test(arguments: ProviderName.allCases)
+    func `A push service's 2xx is a yes only where it says so`(provider: ProviderName) {
+        for body in Self.right(provider) { #expect(Self.isYes(provider, body), "\(provider): \(body)") }
+        for body in Self.wrong(provider) { #expect(!Self.isYes(provider, body), "\(provider): \(body)") }
     }
 
     @Test(arguments: PeerAnswer.allCases)
@@ -86,7 +110,9 @@ import WireFormat
         let text = try String(contentsOf: root.appending(path: "etc/TROUBLESHOOTING.md"), encoding: .utf8)
         let part = text.split(separator: "## Which answers are a yes").last ?? ""
         let rows = part.split(separator: "\n").drop { !$0.hasPrefix("|---") }.dropFirst().prefix { $0.hasPrefix("|") }
-        let right = PeerAnswer.allCases.map { "| \($0.rawValue) | \($0.yes) |" }
+        let right =
+            ProviderName.allCases.map { "| \($0.text) | \($0.kind.yes) |" }
+            + PeerAnswer.allCases.map { "| \($0.rawValue) | \($0.yes) |" }
         #expect(rows.map(String.init) == right, "\(right.joined(separator: "\n"))")
     }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A field of a service's answer or event that shows its subject or its meaning, and is checked against the request. An
-/// answer about anything else is no evidence. The guide to sources shows these fields as a table.
+/// answer about anything else is no evidence. The guide to sources shows these fields as a table, and behind them those of
+/// push services, which are in the folders of the providers.
 ///
 /// The raw value names the answer, and the field in it.
 package enum AnswerField: String, CaseIterable, Sendable {
@@ -29,7 +30,6 @@ package enum AnswerField: String, CaseIterable, Sendable {
     case tokenType = "Google's token endpoint: token_type"
     case tokenScope = "Google's token endpoint: scope"
     case tokenLifetime = "Google's token endpoint: expires_in"
-    case fcmName = "FCM: name"
     case gitHubEvent = "GitHub event: X-GitHub-Event"
     case gitHubAction = "GitHub event: action"
     case gitHubRepository = "GitHub event: repository.full_name"
@@ -86,7 +86,6 @@ package enum AnswerField: String, CaseIterable, Sendable {
         case .tokenType: "`Bearer`; where it is there"
         case .tokenScope: "names the scope that was asked for; where it is there"
         case .tokenLifetime: "seconds above 0; where it is there"
-        case .fcmName: "begins with `projects/`: the message that was taken; where it is there"
         case .gitHubEvent: "`release`; `ping` is answered"
         case .gitHubAction: "`published`, `released`, `prereleased`, or `edited` where more than its words were"
         case .gitHubRepository, .gitLabProject: "`webhooks.repository`, where the app has one"

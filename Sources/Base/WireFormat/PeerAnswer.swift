@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The peers that the relay asks for something or hands something to, and their answers that mean yes. Any other answer
-/// counts as none, also a 2xx.
+/// counts as none, also a 2xx. Those of push services are in the folders of the providers.
 ///
 /// The guides show these as a table, and a test answers for each peer with a 2xx that means no.
 package enum PeerAnswer: String, CaseIterable, Sendable {
-    case apns = "APNs"
-    case fcm = "FCM"
     case googleToken = "Google's token endpoint"
     case appStore = "App Store lookup"
     case appStoreConnect = "App Store Connect"
@@ -18,9 +16,6 @@ package enum PeerAnswer: String, CaseIterable, Sendable {
     /// The answer that means yes, for the guide.
     package var yes: String {
         switch self {
-        case .apns: "HTTP 200 and no body; a stand-in's JSON object, if it has no `reason`"
-        case .fcm:
-            "HTTP 200 and a JSON object without `error`, whose `name` begins with `projects/` where it has one; or no body"
         case .googleToken:
             "HTTP 200 and JSON with an `access_token`, of the type, scope and lifetime that the table of fields names"
         case .appStore:

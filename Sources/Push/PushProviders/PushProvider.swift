@@ -16,6 +16,10 @@ package protocol PushProvider: Sendable {
     var credential: AnyHashable { get }
     /// Judges answers for the connection they came on, on the lane's thread.
     var answerJudge: any AnswerJudge { get }
+    /// A push that tries the configuration; nil: there is none. Default nil.
+    var trial: TrialPush? { get }
+    /// The address that gives out its credentials; nil: the relay makes them. Default nil.
+    var credentialURL: String? { get }
     /// Whether the provider has two environments: a token that one calls bad may be the other's.
     var hasSandbox: Bool { get }
     /// The approximate number of bytes that a push adds to a batch's arena.
@@ -161,7 +165,10 @@ extension PushProvider {
     package func saveCredentialAgain() {}
     package func credentialPause(at server: String, now: Timestamp) -> (until: Timestamp, reason: String)? { nil }
 
+    package var trial: TrialPush? { nil }
+
     // Defaults for a provider that makes its credentials itself and has no quota.
+    package var credentialURL: String? { nil }
     package func forgetRefusal() {}
     package func askAtOnce() {}
     package func whenCredentialIsKnown(_ body: @escaping @Sendable () -> Void) { body() }
@@ -280,14 +287,5 @@ extension SendingPlace {
             }
         return "\(reason)\(what.map { ": \($0)" } ?? ""). Check \(check). Then: "
             + (command.map { "systemctl \($0) upgrade-relay && " } ?? "") + "upgrade-relay campaigns resume \(campaign)"
-    }
-}
-
-/// Whether a campaign that is suspended for this reason waits for a better credential, or the right environment.
-package enum SuspensionReason {
-    package static func isOfCredential(_ reason: String?) -> Bool {
-        guard let reason else { return false }
-        let word = String(reason.prefix { $0 != ":" })
-        return APNsProvider.credentialReasons.contains(word) || FCMProvider.credentialReasons.contains(word)
     }
 }

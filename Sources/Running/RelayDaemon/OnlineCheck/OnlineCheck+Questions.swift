@@ -58,28 +58,23 @@ extension OnlineCheck {
 
     // MARK: Push services
 
-    /// Tokens that no device has, so that the push reaches no one: APNs' never have an odd number of hex digits, FCM's never
-    /// hold a "!". Both services check the credential, the topic or the project, and the environment before they report the
-    /// token.
-    private static let noToken = (apns: String(repeating: "0", count: 63), fcm: "no-such-token!")
-
     /// A question for each channel of the app's providers.
     private func pushes(of app: AppConfiguration, by route: AppRoute) -> [Question] {
         route.inOrder.flatMap { channel, production in
             guard channel.environment == .production else { return [Question]() }
-            let provider = channel.provider(on: app.key.platform)
-            let field = "\(AppConfiguration.field(app.key)).\(provider.rawValue)"
+            let field = "\(AppConfiguration.field(app.key)).\(channel.provider(on: app.key.platform).rawValue)"
             let sandbox = route.service(channel.other)
-            // FCM has no sandbox, and one server of the owner's may take the place of both APNs servers.
+            // A push service may have no sandbox, and one server of the owner's may take the place of two.
             let isOneWorld =
                 production.pool == sandbox.pool && production.provider.identity == sandbox.provider.identity
-            return (isOneWorld ? [channel] : [channel, channel.other]).map { channel in
+            return (isOneWorld ? [channel] : [channel, channel.other]).compactMap { channel in
+                guard let trial = route.service(channel).provider.trial else { return nil }
                 let detail = isOneWorld ? nil : channel.environment.name
-                return Question(field: field, detail: detail, way: way(of: app, by: route, channel)) { [clock] in
+                return Question(field: field, detail: detail, way: way(by: route, channel)) { [clock] in
                     let push = TestPush(
-                        route: route, token: provider == .apns ? Self.noToken.apns : Self.noToken.fcm, telephone: "",
-                        channel: channel, message: nil, downloadURL: route.downloadURL ?? "https://example.com")
-                    var finding = Self.finding(of: push.send(clock: clock), app, channel, at: field)
+                        route: route, token: trial.token, telephone: "", channel: channel, message: nil,
+                        downloadURL: route.downloadURL ?? "https://example.com")
+                    var finding = Self.finding(of: push.send(clock: clock), trial, channel, at: field)
                     finding.detail = detail
                     return finding
                 }
@@ -87,40 +82,31 @@ extension OnlineCheck {
         }
     }
 
-    /// The way to the push service, and the way to Google's token endpoint where that differs.
-    private func way(of app: AppConfiguration, by route: AppRoute, _ channel: Channel) -> String {
+    /// The way to the push service, and the way to its credentials where that differs.
+    private func way(by route: AppRoute, _ channel: Channel) -> String {
         let dialer = route.service(channel).pool.dialer
         let way = dialer.egress.way(to: dialer.host, port: dialer.port)
-        guard channel.provider(on: app.key.platform) == .fcm,
-            let account = try? app.fcm?.account(environment: environment).account
-        else { return way }
-        let tokens = dialer.egress.way(to: account.tokenURL)
+        guard let url = route.service(channel).provider.credentialURL else { return way }
+        let tokens = dialer.egress.way(to: url)
         return tokens == way ? way : "\(way); for access tokens \(tokens)"
     }
 
     /// The conclusion from the answer to a push to a made-up token.
     static func finding(
-        of result: TestPushResult, _ app: AppConfiguration, _ channel: Channel, at field: String
+        of result: TestPushResult, _ trial: TrialPush, _ channel: Channel, at field: String
     ) -> OnlineFinding {
         let word = result.reason ?? "HTTP \(result.status.map(String.init) ?? "none")"
-        switch (result.state, channel.provider(on: app.key.platform)) {
-        case (.rejected, .apns) where word == "BadDeviceToken", (.unregistered, .apns):
-            let credential = if case .certificate? = app.apns?.credentials { "certificate" } else { "key" }
+        switch result.state {
+        case .rejected where word == trial.refusal, .unregistered:
             return OnlineFinding(
                 field: field, result: .good,
-                answer:
-                    "\(result.server) refused the made-up token alone (\(word)): \(credential), topic and environment "
-                    + "are right")
-        case (.rejected, .fcm) where word == "INVALID_ARGUMENT", (.unregistered, .fcm):
-            return OnlineFinding(
-                field: field, result: .good,
-                answer: "\(result.server) refused the made-up token alone (\(word)): account and project are right")
-        case (.accepted, _):
+                answer: "\(result.server) refused the made-up token alone (\(word)): \(trial.parts) are right")
+        case .accepted:
             return OnlineFinding(
                 field: field, result: .failed, answer: "\(result.server) took a push for a token that no device has",
                 remedy: "what answers there is not the push service; check \(field).server")
         default:
-            let isForOther = channel.environment == .sandbox && Self.otherWorld.contains(word)
+            let isForOther = channel.environment == .sandbox && trial.otherWorld.contains(word)
             return OnlineFinding(
                 field: field, result: isForOther ? .limited : .failed,
                 answer: "\(result.server): \(word)"
@@ -128,11 +114,6 @@ extension OnlineCheck {
                 remedy: result.remedy)
         }
     }
-
-    /// The sandbox's answers to a credential for production alone, which is all that most owners have.
-    private static let otherWorld: Set<String> = [
-        "CertificateEnvironment", "BadCertificateEnvironment", "BadEnvironmentKeyIdInToken", "BadEnvironmentKeyInToken",
-    ]
 
     // MARK: Sources
 
