@@ -33,13 +33,14 @@ package struct AppConfiguration: Sendable, Equatable {
     package var pace = PaceConfiguration()
     /// The handling of releases that GitHub, GitLab or App Store Connect announce.
     package var webhooks = ReleaseRules()
-    /// Where this and `fcm` are nil, no push can be sent: only the version store and the login check work.
-    package var apns: APNsConfiguration?
-    /// For an Android app, and for an iOS app beside `apns` or in its place.
-    package var fcm: FCMConfiguration?
+    /// Where there are none, no push can be sent: only the version store and the login check work.
+    var providers = ProviderConfigurations()
 }
 
 extension AppConfiguration {
+    /// The path of an app on one platform within the configuration.
+    package static func field(_ app: AppKey) -> String { "apps[\"\(app.app)\"].\(app.platform.rawValue)" }
+
     /// The sources with their keys and egress settings.
     func readySources(_ environment: [String: String]) throws -> [VersionSource.Kind] {
         try sources.indices.map { index in

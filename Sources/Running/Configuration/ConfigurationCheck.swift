@@ -116,8 +116,7 @@ package struct ConfigurationCheck: Sendable {
         }
         for app in configuration.apps {
             checkSources(of: app, &report)
-            checkFCM(of: app, &report)
-            if let apns = app.apns { checkAPNs(apns, of: app.key, &report) }
+            app.checkProviders(by: self, &report)
         }
     }
 

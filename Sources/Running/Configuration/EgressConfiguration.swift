@@ -117,9 +117,12 @@ extension RelayConfiguration {
 extension ConfigurationReader {
     /// `proxy` and `trustedCertificates` of one address; the common settings where they are absent. A proxy of its own is
     /// used for every address, because the exceptions belong to the common proxy.
-    func egress(over common: EgressConfiguration) -> EgressConfiguration {
+    ///
+    /// - Parameter tookPasswords: whether release 0.1.0 had this address. That release allowed a password only in the address of
+    ///   a proxy, so one there draws only a warning.
+    func egress(over common: EgressConfiguration, tookPasswords: Bool = false) -> EgressConfiguration {
         var egress = common
-        if let own = proxy("proxy") { (egress.proxy, egress.exceptions) = (own, []) }
+        if let own = proxy("proxy", tookPasswords: tookPasswords) { (egress.proxy, egress.exceptions) = (own, []) }
         egress.trustedCertificates = file("trustedCertificates")
         return egress
     }
@@ -128,10 +131,12 @@ extension ConfigurationReader {
     /// fault.
     ///
     /// No fault repeats the value, because it may contain part of a password.
-    func proxy(_ key: String) -> EgressConfiguration.Proxy? {
+    func proxy(_ key: String, tookPasswords: Bool = false) -> EgressConfiguration.Proxy? {
         note(at: path(of: key), .proxy)
         guard let value = raw(key) else { return nil }
-        if let text = value.string { return server(text, key).map(EgressConfiguration.Proxy.address) }
+        if let text = value.string {
+            return server(text, key, tookPasswords: tookPasswords).map(EgressConfiguration.Proxy.address)
+        }
         guard let members = value.object else {
             fault(key, "is no proxy; an address such as \"http://proxy.example:3128\"")
             return nil
@@ -189,10 +194,12 @@ extension ConfigurationReader {
         return nil
     }
 
-    private func server(_ text: String, _ field: String, named key: String? = nil) -> ProxyServer? {
+    private func server(
+        _ text: String, _ field: String, named key: String? = nil, tookPasswords: Bool = false
+    ) -> ProxyServer? {
         do throws(ProxyServer.Fault) {
             let server = try ProxyServer(text, key: path(of: key ?? field))
-            guard server.password == nil || tookPasswords(at: path(of: field)) else {
+            guard server.password == nil || tookPasswords else {
                 fault(field, "has its password in it: a secret is never written here; \(Self.keptElsewhere)")
                 return nil
             }
@@ -207,11 +214,6 @@ extension ConfigurationReader {
     static let keptElsewhere =
         "name where it is kept: { url: \"…\", user: \"…\", password: { credential: \"…\" } }, or { credential: \"…\" } for the "
         + "whole address"
-
-    /// Whether release 0.1.0 had this key: that release allowed a password only in the address, so one there draws only a warning.
-    private func tookPasswords(at path: String) -> Bool {
-        path.hasSuffix(".apns.proxy") || path.hasSuffix(".fcm.proxy")
-    }
 
     /// A list, or one text with commas as in `NO_PROXY`.
     func proxyExceptions(_ key: String) -> [ProxyException] {

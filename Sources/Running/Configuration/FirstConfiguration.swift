@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayEngine
 import RelayStore
 package import Requirements
 import UpgradeRules
@@ -7,17 +8,20 @@ import WireFormat
 /// A first configuration, of one app on one platform: `upgrade-relay init` writes it.
 package struct FirstConfiguration: Sendable, Hashable {
     /// The push service of the app.
-    package enum Service: Sendable, Hashable {
-        /// Ten characters each.
-        case apns(teamID: String, keyID: String)
-        case fcm
-
+    package struct Service: Sendable, Hashable {
+        let provider: ProviderName
         /// The name of the file that holds the key, and of systemd's credential for it.
-        package var keyName: String {
-            switch self {
-            case .apns: "apns-key"
-            case .fcm: "fcm-account"
-            }
+        package let keyName: String
+        /// Whether the installed unit passes the key to the service under this name. Default no.
+        package var isOfUnit = false
+        /// The member of its object that names the key's place.
+        let keyMember: String
+        /// The members before that, each a text. Default none.
+        var facts: [Fact] = []
+
+        struct Fact: Sendable, Hashable {
+            var name: String
+            var value: String
         }
     }
 
@@ -117,21 +121,14 @@ package struct FirstConfiguration: Sendable, Hashable {
 
     private func pushes(_ key: SecretSource) -> String {
         var members: [String] = []
-        let name: String
-        switch service {
-        case .apns(let teamID, let keyID):
-            name = "apns"
-            members = [
-                "teamId: \(Self.quoted(teamID)), keyId: \(Self.quoted(keyID)),", "key: \(Self.text(key)),",
-            ]
-        case .fcm:
-            name = "fcm"
-            members = ["serviceAccount: \(Self.text(key)),"]
+        if !service.facts.isEmpty {
+            members.append(service.facts.map { "\($0.name): \(Self.quoted($0.value))," }.joined(separator: " "))
         }
+        members.append("\(service.keyMember): \(Self.text(key)),")
         if let server { members.append("server: \(Self.quoted(server)),") }
         if let trustedCertificates { members.append("trustedCertificates: \(Self.quoted(trustedCertificates)),") }
         let lines = members.map { "          \($0)\n" }.joined()
-        return "        \(name): {\n\(lines)        },\n"
+        return "        \(service.provider.rawValue): {\n\(lines)        },\n"
     }
 
     private var sources: String {

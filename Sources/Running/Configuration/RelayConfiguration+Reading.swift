@@ -185,31 +185,7 @@ extension RelayConfiguration {
             app.pace = PaceConfiguration(reading: pace, timeToLive: app.push.timeToLive)
         }
         if let webhooks = reader.object("webhooks") { app.webhooks = readReleaseRules(webhooks) }
-        switch key.platform {
-        case .ios:
-            app.fcm = reader.optionalObject("fcm").map {
-                FCMConfiguration(reading: $0, of: .ios, &app.push.words, egress)
-            }
-            if let apns = reader.optionalObject("apns") {
-                app.apns = APNsConfiguration(reading: apns, app: key.app, egress)
-            } else if reader.raw("apns") == nil, !reader.isNull("apns"), reader.raw("fcm") == nil {
-                reader.fault(
-                    "apns",
-                    "missing; { teamId, keyId, key } or { certificate, key } say how to push to this app, or fcm does; null says "
-                        + "that it only asks at login")
-            }
-        case .android:
-            app.fcm = reader.optionalObject("fcm").map {
-                FCMConfiguration(reading: $0, of: .android, &app.push.words, egress)
-            }
-            if let fcm = app.fcm, !fcm.showsNotification, !app.push.words.isPlain {
-                reader.fault(
-                    "push.alert",
-                    "has a title or a key, which no phone shows: the push is data alone. Text alone, or fcm.notification"
-                )
-            }
-            if reader.raw("apns") != nil { reader.fault("apns", "is for ios; an Android app is pushed to by fcm") }
-        }
+        app.readProviders(reader, egress)
         readSources(reader, into: &app, egress)
         reader.finish()
         return app

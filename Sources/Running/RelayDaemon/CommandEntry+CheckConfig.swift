@@ -153,10 +153,7 @@ extension CommandEntry {
         if let way = configuration.egress.shown { fields.append(("way out", way)) }
         for app in configuration.apps {
             let certificate = check.certificates.first { $0.app == app.key }
-            let services = [
-                app.apns.map { "\($0.servers) as \(certificate?.topic ?? $0.topic ?? app.key.app)" },
-                app.fcm.map { "\($0.server)" + ($0.project.map { ", project \($0)" } ?? "") },
-            ].compactMap(\.self)
+            let services = app.shownServices(check)
             let pushes = services.isEmpty ? "no pushes" : "pushes to \(services.joined(separator: "; and to "))"
             fields.append(("app", "\(app.key.app) \(app.key.platform.rawValue), \(pushes)"))
             if let certificate { fields.append(("certificate", Self.text(certificate.certificate))) }

@@ -13,45 +13,54 @@ extension ConfigurationCheck {
         package var certificate: PushCertificate
         package var topic: String
     }
+}
 
-    /// The keys or the certificate that an app pushes with.
-    func checkAPNs(_ apns: APNsConfiguration, of app: AppKey, _ report: inout Report) {
-        let field = AppConfiguration.apnsField(app)
-        switch apns.credentials {
+extension APNsConfiguration {
+    func check(
+        at field: String, of app: AppKey, by checker: ConfigurationCheck, _ report: inout ConfigurationCheck.Report
+    ) {
+        switch credentials {
         case .keys(_, let key, let sandbox):
-            checkSigningKey(key.file, "\(field).key", &report)
-            if let sandbox { checkSigningKey(sandbox.file, "\(field).sandboxKey.key", &report) }
+            checker.checkSigningKey(key.file, "\(field).key", &report)
+            if let sandbox { checker.checkSigningKey(sandbox.file, "\(field).sandboxKey.key", &report) }
         case .certificate(let files):
             do throws(FieldFault) {
-                let certificate = try files.read(at: field, environment: environment)
+                let certificate = try files.read(at: field, environment: checker.environment)
                 // Where no key is named, the certificate's file holds it.
                 for (key, place) in files.places {
                     report.noteRead(place, "\(field).\(key)", isSecret: key != "certificate" || files.key == nil)
                 }
-                let topic = try apns.topic(of: certificate, at: field)
-                report.certificates.append(AppCertificate(app: app, certificate: certificate, topic: topic))
-                if let fault = fault(of: certificate.term, files, field) { report.outOfTerm.append(fault) }
-                warnOfEnd(certificate.term, files.certificate.place, "\(field).certificate", &report)
+                let topic = try self.topic(of: certificate, at: field)
+                report.certificates.append(.init(app: app, certificate: certificate, topic: topic))
+                if let fault = Self.fault(of: certificate.term, files, field, at: checker.now) {
+                    report.outOfTerm.append(fault)
+                }
+                checker.warnOfEnd(certificate.term, files.certificate.place, "\(field).certificate", &report)
             } catch {
                 report.faults.append(error)
             }
         }
-        check(apns.egress, field, &report)
-        if apns.sandboxFollowsServer, !RelayConfiguration.isLoopback("http://\(Self.name(apns.server))") {
+        checker.check(egress, field, &report)
+        if sandboxFollowsServer, !RelayConfiguration.isLoopback("http://\(Self.name(server))") {
             report.warnings.append(
                 FieldFault(
                     "\(field).server",
-                    "stands for the sandbox, too: development builds are pushed to at \(apns.server); name a sandboxServer, or "
+                    "stands for the sandbox, too: development builds are pushed to at \(server); name a sandboxServer, or "
                         + "use port alone for another port of Apple's"))
         }
+    }
+
+    func shown(for app: AppKey, _ report: ConfigurationCheck.Report) -> String {
+        let certificate = report.certificates.first { $0.app == app }
+        return "\(servers) as \(certificate?.topic ?? topic ?? app.app)"
     }
 
     private static func name(_ server: ServerAddress) -> String {
         server.host.contains(":") ? "[\(server.host)]" : server.host
     }
 
-    private func fault(
-        of term: CertificateTerm, _ files: APNsCertificateFiles, _ field: String
+    private static func fault(
+        of term: CertificateTerm, _ files: APNsCertificateFiles, _ field: String, at now: Timestamp
     ) -> FieldFault? {
         let place = files.certificate.place
         switch term.standing(at: now) {
@@ -70,9 +79,6 @@ extension ConfigurationCheck {
 }
 
 extension AppConfiguration {
-    /// The path of an app on one platform within the configuration.
-    package static func field(_ app: AppKey) -> String { "apps[\"\(app.app)\"].\(app.platform.rawValue)" }
-
     /// The path of its `apns`.
     package static func apnsField(_ app: AppKey) -> String { "\(field(app)).apns" }
 }

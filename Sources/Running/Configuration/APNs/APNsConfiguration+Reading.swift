@@ -1,13 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import Requirements
+import UpgradeRules
 
-extension APNsConfiguration {
-    /// - Parameters:
-    ///   - reader: the reader of an app's `apns`.
-    ///   - app: the app's name.
-    ///   - egress: the common egress settings.
-    init(reading reader: ConfigurationReader, app: String, _ egress: EgressConfiguration) {
+extension AppConfiguration {
+    /// For an iOS app.
+    package var apns: APNsConfiguration? {
+        get { providers[APNsConfiguration.self] }
+        set { providers[APNsConfiguration.self] = newValue }
+    }
+}
+
+extension APNsConfiguration: ProviderConfiguration {
+    static let provider = ProviderName.apns
+
+    static var missing: String? {
+        let others = ConfigurationReader.alternatives(ProviderName.all(on: .ios).dropFirst().map(\.rawValue))
+        return
+            "missing; { teamId, keyId, key } or { certificate, key } say how to push to this app, or \(others) does; null says "
+            + "that it only asks at login"
+    }
+
+    init(
+        reading reader: ConfigurationReader, in section: ConfigurationReader, of app: inout AppConfiguration,
+        _ egress: EgressConfiguration
+    ) {
         self.init(credentials: Self.readCredentials(reader), topic: reader.string("topic", check: shortText))
-        if case .keys = credentials, topic == nil { topic = app }
+        if case .keys = credentials, topic == nil { topic = app.key.app }
         readServers(reader)
         triesOtherEnvironment = reader.flag("tryOtherEnvironment", default: triesOtherEnvironment)
         if triesOtherEnvironment, server == sandboxServer {
@@ -15,7 +34,7 @@ extension APNsConfiguration {
                 "tryOtherEnvironment",
                 "true needs two servers, and both are \(server); name a sandboxServer, or leave this out")
         }
-        self.egress = reader.egress(over: egress)
+        self.egress = reader.egress(over: egress, tookPasswords: true)
         connections = reader.integer("connections", default: connections, in: 1...100, "a number of connections")
         reader.finish()
     }

@@ -89,7 +89,7 @@ package struct APNsCertificateFiles: Sendable, Hashable {
 
 extension APNsConfiguration {
     /// For people: the server, and whether it stands for the sandbox too.
-    package var servers: String {
+    var servers: String {
         sandboxFollowsServer ? "\(server), for the sandbox too," : "\(server)"
     }
 

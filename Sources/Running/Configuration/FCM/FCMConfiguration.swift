@@ -34,31 +34,45 @@ package struct FCMConfiguration: Sendable, Equatable {
     package var isForRestrictedSatellite = false
 }
 
-extension FCMConfiguration {
-    /// - Parameters:
-    ///   - platform: some keys are for android alone.
-    ///   - words: receives the title that is set here.
-    ///   - egress: the common egress settings.
+extension AppConfiguration {
+    /// For an Android app, and for an iOS app beside `apns` or in its place.
+    package var fcm: FCMConfiguration? {
+        get { providers[FCMConfiguration.self] }
+        set { providers[FCMConfiguration.self] = newValue }
+    }
+}
+
+extension FCMConfiguration: ProviderConfiguration {
+    static let provider = ProviderName.fcm
+    static let missing: String? = nil
+
+    /// Some keys are for android alone.
     init(
-        reading reader: ConfigurationReader, of platform: Platform, _ words: inout PushWords,
+        reading reader: ConfigurationReader, in section: ConfigurationReader, of app: inout AppConfiguration,
         _ egress: EgressConfiguration
     ) {
         serviceAccount =
             reader.requiredSecret("serviceAccount", "where the service account's JSON file is") ?? .file("")
         project = reader.string("project", check: Self.projectProblem)
         server = reader.server("server") ?? server
-        self.egress = reader.egress(over: egress)
+        self.egress = reader.egress(over: egress, tookPasswords: true)
         connections = reader.integer("connections", default: connections, in: 1...1000, "a number of connections")
         quotaPerMinute = reader.integer(
             "quotaPerMinute", default: quotaPerMinute, in: 60...600_000_000, "a number of requests a minute")
         avoidsQuarterHours = reader.flag("avoidQuarterHours", default: avoidsQuarterHours)
-        if platform == .android { readAndroid(reader, &words) } else { Self.refuseAndroid(reader) }
+        let isAndroid = app.key.platform == .android
+        if isAndroid { readAndroid(reader, &app.push.words) } else { Self.refuseAndroid(reader) }
         analyticsLabel = reader.parsed(
             "analyticsLabel",
             else: "is not a label; letters, digits, \"-\", \"_\", \".\", \"~\" and \"%\", 50 at most once "
                 + "\(AnalyticsLabel.placeholder) is the campaign's id"
         ) { AnalyticsLabel($0) }
         reader.finish()
+        if isAndroid, !showsNotification, !app.push.words.isPlain {
+            section.fault(
+                "push.alert",
+                "has a title or a key, which no phone shows: the push is data alone. Text alone, or fcm.notification")
+        }
     }
 
     private mutating func readAndroid(_ reader: ConfigurationReader, _ words: inout PushWords) {
@@ -124,19 +138,22 @@ extension FCMConfiguration {
     }
 }
 
-extension ConfigurationCheck {
-    /// Checks FCM's key and certificates.
-    func checkFCM(of app: AppConfiguration, _ report: inout Report) {
-        guard let fcm = app.fcm else { return }
-        let field = "apps[\"\(app.key.app)\"].\(app.key.platform.rawValue).fcm"
-        if read(fcm.serviceAccount, "\(field).serviceAccount", &report) != nil {
+extension FCMConfiguration {
+    func check(
+        at field: String, of app: AppKey, by checker: ConfigurationCheck, _ report: inout ConfigurationCheck.Report
+    ) {
+        if checker.read(serviceAccount, "\(field).serviceAccount", &report) != nil {
             do {
-                let account = try fcm.account(environment: environment).account
-                report.look(at: account, from: fcm.serviceAccount, server: "\(fcm.server)", "\(field).serviceAccount")
+                let account = try self.account(environment: checker.environment).account
+                report.look(at: account, from: serviceAccount, server: "\(server)", "\(field).serviceAccount")
             } catch {
                 report.faults.append(FieldFault("\(field).serviceAccount", "\(error)"))
             }
         }
-        check(fcm.egress, field, &report)
+        checker.check(egress, field, &report)
+    }
+
+    func shown(for app: AppKey, _ report: ConfigurationCheck.Report) -> String {
+        "\(server)" + (project.map { ", project \($0)" } ?? "")
     }
 }
