@@ -97,8 +97,8 @@ struct Daemon {
                 versionCache.note(records)
                 if records.contains(where: \.requirements.isWaiting) { sources.poke() }
             })
-        // Pushes that wait for an access token go on as soon as it comes.
-        tokenSources.fcm.onChange { fanOut.poke() }
+        // Pushes that wait for a credential go on as soon as it comes.
+        tokenSources.onChange { fanOut.poke() }
         let notifier = Notifier(store: store, log: log, clock: clock) { NotificationDocument.body(of: $0, in: $1) }
         let certificates = CertificateWatch(log: log)
         certificates.take(active.current.routes, at: clock())

@@ -68,7 +68,7 @@ final class FleetRelay: @unchecked Sendable {
                 exchange: { _ in
                     { _, _, _ in .answered(.granted(token: "token", lifetime: .seconds(3600)), retryAfter: nil) }
                 }, start: { $0() }), keys: Secrets.keys)
-        tokenSources.fcm.onChange { mailbox.post(.poke) }
+        tokenSources.onChange { mailbox.post(.poke) }
         let active = ActiveConfiguration.Shared(
             try ActiveConfiguration(
                 configuration, store: store, environment: Secrets.environment, tokenSources: tokenSources, log: log,

@@ -65,7 +65,7 @@ final class Relay: @unchecked Sendable {
         let tokenSources = TokenSources(
             fcm: FCMTokenSources(exchange: { _ in { _, _, _ in world.grantsAccess() } }, start: { $0() }),
             keys: Secrets.keys)
-        tokenSources.fcm.onChange { mailbox.post(.poke) }
+        tokenSources.onChange { mailbox.post(.poke) }
         let active = ActiveConfiguration.Shared(
             try ActiveConfiguration(
                 configuration, store: store, environment: Secrets.environment, tokenSources: tokenSources,

@@ -47,8 +47,8 @@ struct SetupFiles {
 
     static let unitPath = "/etc/systemd/system/upgrade-relay.service.d/init.conf"
 
-    /// Whether a drop-in for the unit is needed: the installed unit passes the APNs key to the service, but no FCM key.
-    var needsUnit: Bool { configuration.isOfService && configuration.service == .fcm }
+    /// Whether a drop-in for the unit is needed: the installed unit passes one provider's key to the service.
+    var needsUnit: Bool { configuration.isOfService && !configuration.service.isOfUnit }
 
     private var unit: String {
         """

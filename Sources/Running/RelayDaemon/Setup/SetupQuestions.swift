@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
 import Glibc
+import RelayEngine
 import RelayStore
 import Requirements
 import Terminal
@@ -24,31 +25,7 @@ struct SetupQuestions {
         let name = try answer("app", "The app's bundle id, or its package name")
         let platform = try platform()
         let app = AppKey(app: name, platform: platform)
-        let keyFile: String
-        let service: FirstConfiguration.Service
-        switch platform {
-        case .ios where arguments.value("service-account") != nil:
-            for option in ["key", "key-id", "team-id"] {
-                try refuse(
-                    option, on: platform, "FCM pushes with the service account: one of --key and --service-account")
-            }
-            keyFile = try keyPath("service-account", "The JSON file with the service account's key for FCM")
-            service = .fcm
-        case .ios:
-            keyFile = try keyPath("key", "The .p8 file with Apple's key for pushes")
-            // Apple puts the key's id in the file's name, so a mistyped path would be reported as a missing id.
-            if arguments.value("key-id") == nil, !FileProbe.exists(keyFile) {
-                throw UsageError("--key: there is no file \(DisplayWidth.sanitised(keyFile))")
-            }
-            let keyID = try answer("key-id", "The key's id, ten characters", usual: Self.keyID(in: keyFile))
-            service = .apns(teamID: try answer("team-id", "The team's id, ten characters"), keyID: keyID)
-        case .android:
-            for option in ["key", "key-id", "team-id"] {
-                try refuse(option, on: platform, "android pushes with a service account: --service-account")
-            }
-            keyFile = try keyPath("service-account", "The JSON file with the service account's key for FCM")
-            service = .fcm
-        }
+        let (service, keyFile) = try provider(on: platform).wiring.ask(self, on: platform)
         let url = try answer("download-url", "Where users get the new version (https://…)")
         return Answers(
             configuration: FirstConfiguration(
@@ -74,6 +51,22 @@ struct SetupQuestions {
         return platform
     }
 
+    /// The provider beside the platform's own of which an option is given; else the platform's own.
+    private func provider(on platform: Platform) -> ProviderName {
+        ProviderName.all(on: platform).dropFirst().first {
+            $0.wiring.setupOptions.contains { arguments.value($0) != nil }
+        } ?? .own(of: platform)
+    }
+
+    /// Refuses the options that are another provider's alone.
+    func refuseOptions(ofOthersThan provider: ProviderName, on platform: Platform, _ why: String) throws {
+        for other in ProviderName.allCases where other != provider {
+            for option in other.wiring.setupOptions where arguments.value(option) != nil {
+                throw UsageError("--\(option) does not go with --platform \(platform.rawValue): \(why)")
+            }
+        }
+    }
+
     private func arrival(_ platform: Platform) throws -> FirstConfiguration.Arrival {
         let choices = FirstConfiguration.Arrival.allCases.filter { $0 != .store || platform == .ios }
         let words = choices.map(\.rawValue).joined(separator: ", ")
@@ -89,7 +82,7 @@ struct SetupQuestions {
 
     /// The absolute path of a key's file; "~" is the person's home, as in a shell. At a terminal it is asked for until the
     /// file exists.
-    private func keyPath(_ option: String, _ question: String) throws -> String {
+    func keyPath(_ option: String, _ question: String) throws -> String {
         while true {
             var path = try answer(option, question)
             if path.hasPrefix("~/"), let home = unsafe getenv("HOME") {
@@ -101,13 +94,8 @@ struct SetupQuestions {
         }
     }
 
-    private func refuse(_ option: String, on platform: Platform, _ why: String) throws {
-        guard arguments.value(option) != nil else { return }
-        throw UsageError("--\(option) does not go with --platform \(platform.rawValue): \(why)")
-    }
-
     /// - Parameter usual: the answer for an empty line, and where there is no terminal to ask at.
-    private func answer(_ option: String, _ question: String, usual: String? = nil) throws -> String {
+    func answer(_ option: String, _ question: String, usual: String? = nil) throws -> String {
         if let given = arguments.value(option) { return given }
         guard console.canAsk else {
             if let usual { return usual }
@@ -119,15 +107,6 @@ struct SetupQuestions {
             }
             if !typed.isEmpty { return typed }
         }
-    }
-
-    /// Apple names the file after the key: AuthKey_ABC123DEFG.p8.
-    static func keyID(in path: String) -> String? {
-        guard let name = path.split(separator: "/").last, name.hasPrefix("AuthKey_"), name.hasSuffix(".p8") else {
-            return nil
-        }
-        let id = name.dropFirst("AuthKey_".count).dropLast(".p8".count)
-        return id.utf8.count == 10 ? String(id) : nil
     }
 
     /// Makes a path absolute, because the service runs in another folder.
