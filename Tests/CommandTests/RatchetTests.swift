@@ -36,10 +36,8 @@ import Testing
             "files that name a reason to wait: the gate's", 28,
             .files(#"GateVerdict|GateQuestion|\bisGated\b|\bgate\b"#)),
         Ratchet("files that name a stored flag: requiredFrom", 18, .files("requiredFrom|required_from|required-from")),
-        Ratchet("files that name a push service: FCM, its stand-in with it", 51, .files("(?i)fcm")),
-        Ratchet(
-            "files of the stand-ins outside a service's own folder that name it: FCM", 3,
-            .files("(?i)fcm", at: "^StandIns/(?!.*FCM)")),
+        Ratchet("files that name a push service: FCM, its stand-in with it", 37, .files("(?i)fcm")),
+        Ratchet("files outside a push service's own folders that name it: FCM", 12, .files("(?i)fcm", at: "^(?!.*FCM)")),
         Ratchet(
             "files that know that there are two environments", 14, .files(#"\bChannel\.Environment\b|\.sandbox\b"#)),
     ]
