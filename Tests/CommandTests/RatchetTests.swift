@@ -37,7 +37,8 @@ import Testing
             .files(#"GateVerdict|GateQuestion|\bisGated\b|\bgate\b"#)),
         Ratchet("files that name a stored flag: requiredFrom", 18, .files("requiredFrom|required_from|required-from")),
         Ratchet("files that name a push service: FCM, its stand-in with it", 37, .files("(?i)fcm")),
-        Ratchet("files outside a push service's own folders that name it: FCM", 12, .files("(?i)fcm", at: "^(?!.*FCM)")),
+        Ratchet(
+            "files outside a push service's own folders that name it: FCM", 11, .files("(?i)fcm", at: "^(?!.*FCM)")),
         Ratchet(
             "files that know that there are two environments", 14, .files(#"\bChannel\.Environment\b|\.sandbox\b"#)),
     ]

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import UpgradeRules
 
-/// A kind of push service, by its name in the configuration and in the API. Here are the facts of each that rooms below
-/// `PushProviders` need; its own folders have all others.
+/// A kind of push service, by its name in the configuration and in the API. The facts here are those that rooms below
+/// `PushProviders` need; the folders of its name have all others.
 package enum ProviderName: String, Sendable, Hashable, CaseIterable {
     case apns, fcm
 

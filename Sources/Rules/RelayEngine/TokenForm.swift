@@ -22,7 +22,7 @@ package struct TokenForm: Sendable, Hashable {
         guard lengths.contains(token.count) else { return false }
         return switch alphabet {
         case .hexDigits: token.allSatisfy(Self.isHexDigit)
-        case .visibleASCII: token.allSatisfy { Self.visible.contains($0) }
+        case .visibleASCII: token.allSatisfy(Self.isVisible)
         }
     }
 
@@ -43,7 +43,7 @@ package struct TokenForm: Sendable, Hashable {
         case .hexDigits:
             place(Self.isHexDigit).map { "only hex digits are allowed; position \($0) holds another" }
         case .visibleASCII:
-            place(Self.visible.contains).map { "only visible ASCII is allowed; position \($0) holds something else" }
+            place(Self.isVisible).map { "only visible ASCII is allowed; position \($0) holds something else" }
         }
     }
 
@@ -54,5 +54,5 @@ package struct TokenForm: Sendable, Hashable {
         }
     }
 
-    private static let visible: ClosedRange<UInt8> = 0x21...0x7E
+    private static func isVisible(_ byte: UInt8) -> Bool { byte >= 0x21 && byte <= 0x7E }
 }

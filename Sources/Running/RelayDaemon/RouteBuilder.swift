@@ -3,11 +3,9 @@ import Configuration
 import CurlTransport
 import FanOut
 import HTTP2
-import PushProviders
 import RelayEngine
 import RelayStore
 import Requirements
-import Signing
 import Telemetry
 import Terminal
 

@@ -4,6 +4,7 @@ import FanOut
 import Terminal
 import UpgradeRules
 
+/// The daemon's part of APNs.
 enum APNsWiring: ProviderWiring {
     static let setupOptions = ["key", "key-id", "team-id"]
 

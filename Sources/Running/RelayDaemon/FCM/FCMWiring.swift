@@ -4,6 +4,7 @@ import FanOut
 import RelayEngine
 import UpgradeRules
 
+/// The daemon's part of FCM.
 enum FCMWiring: ProviderWiring {
     static let setupOptions = ["service-account"]
 
