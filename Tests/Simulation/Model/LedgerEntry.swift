@@ -105,6 +105,8 @@ struct ToldLedger {
     var wasFenced: Bool
     /// Whether a service beside the main one was ever stopped for it.
     var wasStoppedInPart = false
+    /// Whether one of its tokens was called dead while many were.
+    var calledManyDead = false
     /// Whether one of an app's two services may stop without the campaign.
     var hasTwoServices: Bool
     /// Whether outcomes ever waited for the disk.

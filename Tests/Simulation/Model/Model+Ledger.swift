@@ -81,6 +81,8 @@ extension Model {
         let mayGoOn: [LedgerAnswer.Verdict] =
             (ledger.hasTwoServices ? [.refused] : []) + (ledger.wasStoppedInPart ? [.dead] : [])
         let isAnswered = entry.last.last.map { $0.isFinal && !mayGoOn.contains($0.verdict) } ?? false
+        // A push whose token is called dead as nearly all are is put back in line, and ends with its campaign if that ended before.
+        let mayEndUnanswered = ledger.calledManyDead && entry.last.last?.verdict == .dead
         switch row.state {
         case "pending":
             if ledger.campaign.isOver { return ("ledger.ended", "its campaign is \(ledger.campaign.state)") }
@@ -114,12 +116,12 @@ extension Model {
             {
                 return ("ledger.ended", "its time is not over for \((end - now) / 1000) s")
             }
-            if isAnswered, !isSentAgain, !ledger.isStirred { return wrong("it had its answer") }
+            if isAnswered, !mayEndUnanswered, !isSentAgain, !ledger.isStirred { return wrong("it had its answer") }
         case "cancelled":
             guard ["cancelled", "superseded"].contains(ledger.campaign.state) || isSentAgain || ledger.isStirred else {
                 return ("ledger.ended", "its campaign is \(ledger.campaign.state)")
             }
-            if isAnswered, !isSentAgain, !ledger.isStirred { return wrong("it had its answer") }
+            if isAnswered, !mayEndUnanswered, !isSentAgain, !ledger.isStirred { return wrong("it had its answer") }
         default: return ("ledger.answer", "no guide knows that state")
         }
         // A reminder that is dropped takes its attempts with it. A device that the canary no longer names loses its row, and gets a
@@ -146,6 +148,9 @@ extension Model {
         }
         switch answer.verdict {
         case .taken, .postponed: return nil
+        case .dead where ledger.calledManyDead && ledger.expiresAt.map { $0 <= now } ?? true:
+            // Its campaign's time to live is over: nothing stops it any more, and the push expires at the next look.
+            return nil
         case .dead, .refused:
             return ledger.isStirred || ledger.hasTwoServices
                 ? nil : ("ledger.answer", "its service has refused it, and nothing has stopped its campaign")

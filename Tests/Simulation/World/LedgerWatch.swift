@@ -89,6 +89,10 @@ struct LedgerWatch {
     var stirredAt: Timestamp?
     /// Campaigns for which a service beside the main one was ever stopped: its dead tokens are back in line.
     var stoppedInPart: Set<String> = []
+    /// By app: of the last answers that show whether a token lives, each that called one dead.
+    private var deaths: [Int: [Bool]] = [:]
+    /// Campaigns with a token that was called dead while many were: the relay may put such pushes back in line, for the service may be wrong.
+    private(set) var calledManyDead: Set<String> = []
     /// Campaigns that were ever another relay's.
     var fenced: Set<String> = []
     /// Whether an older copy ever took the store's place: the owner that a campaign had then is no longer its owner.
@@ -112,6 +116,20 @@ struct LedgerWatch {
 
     /// Whether a campaign that was announced at this moment, by the relay's clock, was there when all last began anew.
     func isStirred(at createdAt: Timestamp) -> Bool { stirredAt.map { createdAt <= $0 } ?? false }
+
+    /// Notes the ends of a batch that show whether tokens live.
+    mutating func noteDeaths(_ ends: [SeenEnd], isAndroid: (Int) -> Bool) {
+        var dead: [(app: Int, campaign: String)] = []
+        for end in ends {
+            let verdict = end.read(isAndroid: isAndroid(end.push.app))?.verdict
+            guard verdict == .taken || verdict == .dead else { continue }
+            deaths[end.push.app] = (deaths[end.push.app] ?? []).suffix(39) + [verdict == .dead]
+            if verdict == .dead { dead.append((end.push.app, end.push.campaign)) }
+        }
+        for (app, campaign) in dead where deaths[app]?.count(where: \.self) ?? 0 >= 16 {
+            calledManyDead.insert(campaign)
+        }
+    }
 
     mutating func turnBegins() {
         heard = back.count

@@ -13,6 +13,7 @@ extension World {
         for end in ends where end.answer?.status == 200 {
             ledger.takenBy[end.push.campaign, default: [:]][end.push.isSandbox, default: 0] += 1
         }
+        ledger.noteDeaths(ends, isAndroid: settings.isAndroid)
         ledger.back += ends.map { end in
             var end = end
             end.time = time
@@ -149,6 +150,7 @@ extension World {
                     rejectedBy: record.figures.rejectedBy, expiresAt: time(record.facts.expiresAt),
                     isStirred: ledger.stirred.contains(id), wasFenced: ledger.fenced.contains(id),
                     wasStoppedInPart: ledger.stoppedInPart.contains(id),
+                    calledManyDead: ledger.calledManyDead.contains(id),
                     hasTwoServices: settings.setup["sandbox", app] + settings.setup["astray", app] > 0
                         || triesOther(app),
                     wasDiskFailing: diskFailedAt != nil, isWhole: !pushes.wasPruned && !rowsWereDeleted))
@@ -210,10 +212,11 @@ extension World {
     func judgeOrder() {
         guard ledger.mayStop, storage.writes != ledger.orderChange, let relay, !isBack else { return }
         ledger.orderChange = storage.writes
-        // Only the main service stops the campaign.
+        // Only the main service stops the campaign, and only before its time to live is over: a refusal that comes later stops nothing.
+        let now = clock.now.wall.milliseconds
         let query = """
             SELECT DISTINCT c.public_id, d.reason, c.created_at FROM campaign AS c JOIN delivery AS d ON d.campaign_id = c.id
-            WHERE c.state = 'running' AND d.state = 3 AND d.environment = 0 AND d.next_attempt_at <= d.updated_at
+            WHERE c.state = 'running' AND c.expires_at > \(now) AND d.state = 3 AND d.environment = 0 AND d.next_attempt_at <= d.updated_at
                 AND d.reason IN ('InvalidProviderToken', 'PERMISSION_DENIED', 'Unregistered', 'UNREGISTERED')
             """
         guard let rows = undisturbed({ try? relay.store.inspect(query) }) else { return }
