@@ -85,9 +85,16 @@ struct FailureTests {
     @Test("a full house asks the store once")
     func manyAskers() throws {
         let bench = try Bench()
+        func looks() -> Int { bench.control.faultLooks.withLock { $0 } }
+        // On a slow machine the first check takes longer than a caller waits, and callers get what is known without it.
+        var before: Int
+        repeat {
+            before = looks()
+            #expect(try bench.askNetwork("GET", "/readyz").status == 200)
+        } while looks() != before
         let start = ContinuousClock.now
         for _ in 0..<20 { #expect(try bench.askNetwork("GET", "/readyz").status == 200) }
         let seconds = Int((ContinuousClock.now - start).components.seconds)
-        #expect(bench.control.faultLooks.withLock { $0 } <= seconds + 1)
+        #expect(looks() - before <= seconds + 1)
     }
 }
