@@ -266,7 +266,7 @@ import WireFormat
             (.token, "fee", .oddToken), (.token, "feed", nil),
         ] as [(DeviceField, String, ValueDoubt?)])
     func `Each column has what can hardly be meant`(column: DeviceField, value: String, doubt: ValueDoubt?) throws {
-        #expect(DeviceDoubt(Array(value.utf8)[...], of: column, on: "ios")?.doubt == doubt)
+        #expect(DeviceDoubt(Array(value.utf8)[...], of: column, on: .ios)?.doubt == doubt)
         // All doors of an import: a table, a plain line, and one with an escape.
         let header = column == .token ? "token,version" : "token,\(column.name)"
         let csv = "\(header)\n" + (column == .token ? "\(value),1.0" : "ff,\(value)") + "\n"

@@ -16,13 +16,15 @@ struct DeviceDoubt: Hashable, Sendable {
     /// - Parameters:
     ///   - value: in UTF-8, as it stood in the file; empty where the file has none.
     ///   - platform: the device's platform.
-    init?(_ value: ArraySlice<UInt8>, of column: DeviceField, on platform: String) {
+    init?(_ value: ArraySlice<UInt8>, of column: DeviceField, on platform: Platform) {
         guard !value.isEmpty else { return nil }
         let found: ValueDoubt? =
             switch column {
             case .token:
-                Platform(rawValue: platform).map { ProviderName.of(token: value, on: $0).tokens.alphabet } == .hexDigits
-                    ? .hexToken(value) : nil
+                // Nearly no token is doubtful, so its provider is seldom looked for.
+                ValueDoubt.hexToken(value).flatMap {
+                    ProviderName.of(token: value, on: platform).tokens.alphabet == .hexDigits ? $0 : nil
+                }
             case .registeredAt, .seenAt, .deadSince: .time(value)
             default: column.text?.doubt(value)
             }

@@ -11,6 +11,14 @@ package struct DeviceReader: Sendable {
         case refused(RefusedLine)
     }
 
+    /// A line's app and platform, and the text of both as it stood in the line.
+    private struct Place {
+        var app: String
+        var platform: Platform
+        var appText: [UInt8]
+        var platformText: [UInt8]
+    }
+
     private enum Form {
         /// Too little was read to decide.
         case unknown
@@ -33,7 +41,7 @@ package struct DeviceReader: Sendable {
     /// Whether the first record is not the header but names the delimiter.
     private var hasDelimiterLine = false
     /// The app and platform of the line before; nearly always the next line has the same.
-    private var lastPlace: (app: String, platform: String)?
+    private var lastPlace: Place?
     private var firstBytes: [UInt8] = []
     private var items = 0
 
@@ -200,23 +208,28 @@ package struct DeviceReader: Sendable {
             let place = try place(
                 app: columns.value(0, of: record) ?? [], platform: columns.value(1, of: record) ?? [],
                 line: record.line)
-            for (index, column) in DeviceLine.columns.enumerated() {
-                guard let value = columns.value(index, of: record), !InputText.isUTF8(value) else { continue }
-                // Decoding would lose its meaning, and another value would be stored.
-                throw RefusedLine(line: record.line, reason: "\(column.name): not in UTF-8")
-            }
+            // Nearly every line is ASCII throughout.
+            if !record.bytes.allSatisfy({ $0 < 0x80 }) { try checkText(of: record, columns) }
             try doubt(of: place.platform, line: record.line) { columns.value($0.index, of: record) ?? [] }
             let json = Self.json { columns.value($0, of: record) }
             return .device(
-                line: record.line, DeviceLine(app: place.app, platform: place.platform, json: json, raw: raw))
+                line: record.line, DeviceLine(app: place.app, platform: place.platform.rawValue, json: json, raw: raw))
         } catch {
             return .refused(RefusedLine(line: error.line, reason: error.reason, raw: raw))
         }
     }
 
+    private func checkText(of record: CSVParser.Record, _ columns: DeviceHeader) throws(RefusedLine) {
+        for (index, column) in DeviceLine.columns.enumerated() {
+            guard let value = columns.value(index, of: record), !InputText.isUTF8(value) else { continue }
+            // Decoding would lose its meaning, and another value would be stored.
+            throw RefusedLine(line: record.line, reason: "\(column.name): not in UTF-8")
+        }
+    }
+
     /// - Parameter value: the bytes of a column; empty where there is none.
     private mutating func doubt(
-        of platform: String, line: Int, _ value: ((column: DeviceField, index: Int)) -> ArraySlice<UInt8>
+        of platform: Platform, line: Int, _ value: ((column: DeviceField, index: Int)) -> ArraySlice<UInt8>
     ) throws(RefusedLine) {
         var first: DeviceDoubt?
         for judged in Self.judged {
@@ -267,19 +280,14 @@ package struct DeviceReader: Sendable {
     /// A line's app and platform: its own, or the command's where its own are empty.
     private mutating func place(
         app: ArraySlice<UInt8>, platform: ArraySlice<UInt8>, line: Int
-    ) throws(RefusedLine) -> (app: String, platform: String) {
-        if let last = lastPlace,
-            app.isEmpty
-                ? self.app?.utf8.elementsEqual(last.app.utf8) == true : app.elementsEqual(last.app.utf8),
-            platform.isEmpty
-                ? self.platform?.utf8.elementsEqual(last.platform.utf8) == true
-                : platform.elementsEqual(last.platform.utf8)
-        {
+    ) throws(RefusedLine) -> Place {
+        if let last = lastPlace, app.elementsEqual(last.appText), platform.elementsEqual(last.platformText) {
             return last
         }
-        let place = try checked(
+        var place = try checked(
             app: app.isEmpty ? self.app : String(decoding: app, as: UTF8.self),
             platform: platform.isEmpty ? self.platform : String(decoding: platform, as: UTF8.self), line: line)
+        (place.appText, place.platformText) = (Array(app), Array(platform))
         lastPlace = place
         return place
     }
@@ -301,7 +309,7 @@ package struct DeviceReader: Sendable {
             // The API reads and judges the line itself, so it is passed on unchanged.
             item = .device(
                 line: line,
-                DeviceLine(app: place.app, platform: place.platform, json: json, raw: keepsRaw ? json : nil))
+                DeviceLine(app: place.app, platform: place.platform.rawValue, json: json, raw: keepsRaw ? json : nil))
         } catch {
             item = .refused(RefusedLine(line: error.line, reason: error.reason, raw: keepsRaw ? json : nil))
         }
@@ -310,7 +318,7 @@ package struct DeviceReader: Sendable {
 
     private mutating func place(
         json bytes: [UInt8], _ range: Range<Int>, line: Int
-    ) throws(RefusedLine) -> (app: String, platform: String) {
+    ) throws(RefusedLine) -> Place {
         // In NDJSON an empty name is not replaced by the command's.
         if let plain = DeviceLineScan(bytes, in: range), plain[.app]?.isEmpty != true,
             plain[.platform]?.isEmpty != true
@@ -335,7 +343,7 @@ package struct DeviceReader: Sendable {
 
     private func checked(
         app: String?, platform: String?, line: Int
-    ) throws(RefusedLine) -> (app: String, platform: String) {
+    ) throws(RefusedLine) -> Place {
         guard let app else { throw RefusedLine(line: line, reason: "app: missing") }
         guard let platform else { throw RefusedLine(line: line, reason: "platform: missing; ios or android") }
         // Many databases write "iOS".
@@ -343,6 +351,6 @@ package struct DeviceReader: Sendable {
             let shown = DisplayWidth.truncated(DisplayWidth.sanitised(platform), to: 40)
             throw RefusedLine(line: line, reason: "platform: \"\(shown)\" is not a platform; ios or android")
         }
-        return (app, known.rawValue)
+        return Place(app: app, platform: known, appText: [], platformText: [])
     }
 }
