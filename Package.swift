@@ -163,7 +163,7 @@ let package = Package(
         room(
             "RelayStoreSQLite", in: "Store",
             [
-                "CSQLite", "CTexts", "StoreSQL", "RelayStore", "Requirements", "Registry", "Telemetry", "Threading",
+                "CSQLite", "StoreSQL", "RelayStore", "Requirements", "Registry", "Telemetry", "Threading",
                 "WireFormat",
                 "RelayEngine",
                 "UpgradeRules",
@@ -171,7 +171,7 @@ let package = Package(
         room(
             "RelayStorePostgres", in: "Store",
             [
-                "CPostgres", "CTexts", "StoreSQL", "RelayStore", "Requirements", "Registry", "Signing", "Telemetry",
+                "CPostgres", "StoreSQL", "RelayStore", "Requirements", "Registry", "Signing", "Telemetry",
                 "Threading",
                 "RelayEngine",
                 "UpgradeRules",
@@ -179,7 +179,11 @@ let package = Package(
             touchesC: true),
         room(
             "StoreSQL", in: "Store",
-            ["RelayStore", "Requirements", "Registry", "Telemetry", "WireFormat", "RelayEngine", "UpgradeRules"]),
+            [
+                "CTexts", "RelayStore", "Requirements", "Registry", "Telemetry", "WireFormat", "RelayEngine",
+                "UpgradeRules",
+            ],
+            touchesC: true),
         room("RelayStore", in: "Store", ["Requirements", "WireFormat", "Registry", "RelayEngine", "UpgradeRules"]),
         room("Requirements", in: "Rules", ["WireFormat", "RelayEngine", "UpgradeRules"]),
         room("Registry", in: "Rules", ["WireFormat", "RelayEngine"]),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Registry
 import Testing
+import UpgradeRules
 import WireFormat
 
 @testable import ClientCommands

@@ -14,6 +14,9 @@ const char *_Nonnull relay_commands(void);
 /// The text of etc/prometheus/METRICS.md.
 const char *_Nonnull relay_metrics(void);
 
+/// The names of the steps of the store's schema, a line each.
+const char *_Nonnull relay_schema_names(void);
+
 /// The steps of the store's schema, in their order, each with a NUL behind it.
 const char *_Nonnull relay_schema_steps(void);
 size_t relay_schema_steps_size(void);
