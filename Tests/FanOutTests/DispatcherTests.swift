@@ -342,7 +342,7 @@ import UpgradeRules
         bench.turn([.reroute([])])
         bench.serve("production")
         #expect(
-            bench.dispatcher.services.byKey.isEmpty && bench.dispatcher.runs.isEmpty
+            bench.dispatcher.services.byKey.isEmpty && bench.dispatcher.runs.all.isEmpty
                 && bench.dispatcher.services.owners.isEmpty)
         #expect(bench.lane.pools.allSatisfy { $0.isRemoved })
     }

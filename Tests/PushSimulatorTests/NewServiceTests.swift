@@ -97,7 +97,7 @@ private final class StorkRules: ServiceRules {
         on slot: StreamSlot, credential: inout ConnectionCredential, now: Int64, under judge: RequestJudge
     ) -> Verdict {
         guard slot.headers[.key]?.elementsEqual(key) == true else { return .rejected(.noKey) }
-        let form = FormFields.read(slot.payload, slot.headers[.contentType])
+        let form = OAuthForm.read(slot.payload, slot.headers[.contentType])
         targets = form?["to"]?.split(separator: ",").map(String.init) ?? []
         return .each(targets.count)
     }

@@ -27,7 +27,7 @@ package struct Dispatcher {
     let pulse: Pulse
     private let lanes: [any BatchLane]
 
-    let runs = RunTable()
+    let runs = CampaignRuns()
     var services: PushServices
     /// The limits that services share: the pace of an app, the quota of a project.
     var limits = SharedLimits()

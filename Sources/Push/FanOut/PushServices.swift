@@ -17,14 +17,16 @@ struct PushServices {
     private(set) var owners: [PoolAddress: (service: PushService, isForSecondTries: Bool)] = [:]
     /// By the name of the service's part (`PushService.Key.part`).
     var faults = FaultLog()
-    let runs: RunTable
+    let runs: CampaignRuns
     let lanes: LaneSet
     let limits: BatchLimits
     let outageProbes: ClosedRange<Duration>
     let clock: BelievedTime
     let log: Log
 
-    init(_ runs: RunTable, _ lanes: LaneSet, _ configuration: FanOut.Configuration, _ clock: BelievedTime, _ log: Log) {
+    init(
+        _ runs: CampaignRuns, _ lanes: LaneSet, _ configuration: FanOut.Configuration, _ clock: BelievedTime, _ log: Log
+    ) {
         (self.runs, self.lanes, self.clock, self.log) = (runs, lanes, clock, log)
         (limits, outageProbes) = (configuration.limits, configuration.outageProbes)
     }

@@ -37,7 +37,7 @@ package enum DeliveryState: UInt8, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Whether it shows that the credential is good: the service has accepted the push, or refused it as only a real token can be refused.
+    /// Whether the outcome shows that the credential is good: the service has accepted the push, or refused it as only a real token can be refused.
     package var provesCredential: Bool { self == .accepted || self == .unregistered }
 
     package init?(name: String) {

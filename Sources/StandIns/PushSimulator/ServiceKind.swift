@@ -18,7 +18,7 @@ package struct ServiceKind: Sendable {
     var headers: [KnownHeader] = []
     /// Whether clients may use HTTP/1.1 instead of HTTP/2.
     var takesHTTP1 = true
-    /// Whether it gives access tokens at an endpoint of its own.
+    /// Whether the service gives access tokens at an endpoint of its own.
     var givesAccess = false
     /// The most streams of a connection, unless the simulator's configuration has another number.
     let maximumStreams: Int

@@ -141,13 +141,13 @@ import WireFormat
 
     @Test func formsAreRead() {
         #expect(
-            FormFields.read(Array("a=b+c&d=%3A%3d&e=".utf8), FCMFixture.formType) == [
+            OAuthForm.read(Array("a=b+c&d=%3A%3d&e=".utf8), FCMFixture.formType) == [
                 "a": "b c", "d": ":=", "e": "",
             ])
         #expect(
-            FormFields.read(Array("a=b".utf8), Array("application/x-www-form-urlencoded; charset=utf-8".utf8)[...])
+            OAuthForm.read(Array("a=b".utf8), Array("application/x-www-form-urlencoded; charset=utf-8".utf8)[...])
                 != nil)
-        #expect(FormFields.read(Array("a=b".utf8), FCMFixture.jsonType) == nil)
-        #expect(FormFields.read(Array("a=b".utf8), nil) == nil)
+        #expect(OAuthForm.read(Array("a=b".utf8), FCMFixture.jsonType) == nil)
+        #expect(OAuthForm.read(Array("a=b".utf8), nil) == nil)
     }
 }

@@ -47,7 +47,7 @@ struct AccessTokens {
         to body: [UInt8], contentType: ArraySlice<UInt8>?, now: Int64, judged: Int, isRevoked: Bool
     ) -> Answer {
         asked += 1
-        guard let form = FormFields.read(body, contentType), form["grant_type"] != nil else {
+        guard let form = OAuthForm.read(body, contentType), form["grant_type"] != nil else {
             return Self.refusal("invalid_request", "Required parameter is missing: grant_type")
         }
         guard form["grant_type"] == "urn:ietf:params:oauth:grant-type:jwt-bearer" else {

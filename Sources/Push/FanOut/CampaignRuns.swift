@@ -6,7 +6,7 @@ import Requirements
 /// The campaigns that are being sent.
 ///
 /// Belongs to the fan-out's thread: the dispatcher changes it, the push services read it.
-final class RunTable {
+final class CampaignRuns {
     private var byKey: [CampaignKey: CampaignRun] = [:]
     /// Campaigns that are begun again, by a reload or a person: their ramp goes on where it was.
     var rerouted: Set<CampaignKey> = []
@@ -18,7 +18,6 @@ final class RunTable {
         set { byKey[campaign] = newValue }
     }
 
-    var isEmpty: Bool { byKey.isEmpty }
     var count: Int { byKey.count }
     var all: some Collection<CampaignRun> { byKey.values }
 

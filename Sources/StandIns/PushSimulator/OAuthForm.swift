@@ -2,7 +2,7 @@
 import WireFormat
 
 /// The fields of a body in `application/x-www-form-urlencoded` (WHATWG URL, section 5.1).
-enum FormFields {
+enum OAuthForm {
     /// Returns nil where the body is something else, or a field comes twice: "Request and response parameters MUST NOT be
     /// included more than once" (RFC 6749, 3.2).
     static func read(_ body: [UInt8], _ contentType: ArraySlice<UInt8>?) -> [String: String]? {
