@@ -206,7 +206,7 @@ let package = Package(
             // As Debian builds C (wiki.debian.org/Hardening). Not for debug: without optimisation, glibc only warns about it.
             cSettings: [.define("_FORTIFY_SOURCE", to: "2", .when(configuration: .release))],
             linkerSettings: [.linkedLibrary("z")]),
-        .target(name: "CTexts", path: "Sources/C/CTexts", exclude: ["schema", "postgres"]),
+        .target(name: "CTexts", path: "Sources/C/CTexts", exclude: ["schema"]),
         .target(name: "CPostgres", path: "Sources/C/CPostgres"),
         system("CLinux"),
         system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),

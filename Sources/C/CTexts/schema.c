@@ -3,13 +3,7 @@
 
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
-// A line for each step, for both stores.
-static const char names[] = {
-#embed "schema/NAMES"
-    , 0
-};
-
-static const char sqlite[] = {
+static const char steps[] = {
 #embed "schema/01-first-schema.sql"
     , 0,
 #embed "schema/02-version-codes.sql"
@@ -51,6 +45,8 @@ static const char sqlite[] = {
 #embed "schema/20-token-doubts.sql"
     , 0,
 #embed "schema/21-runs.sql"
+    ,
+#embed "schema/21-first-schema-of-postgres.sql"
     , 0,
 #embed "schema/22-systems.sql"
     , 0,
@@ -88,51 +84,6 @@ static const char sqlite[] = {
     , 0
 };
 
-static const char postgres[] = {
-#embed "postgres/21-first-schema.sql"
-    , 0,
-#embed "postgres/22-systems.sql"
-    , 0,
-#embed "postgres/23-source-evidence.sql"
-    , 0,
-#embed "postgres/24-retirements.sql"
-    , 0,
-#embed "postgres/25-versions-seen.sql"
-    , 0,
-#embed "postgres/26-urgent-campaigns.sql"
-    , 0,
-#embed "postgres/27-languages.sql"
-    , 0,
-#embed "postgres/28-countries.sql"
-    , 0,
-#embed "postgres/29-audit.sql"
-    , 0,
-#embed "postgres/30-nodes.sql"
-    , 0,
-#embed "postgres/31-strangers.sql"
-    , 0,
-#embed "postgres/32-store-mark.sql"
-    , 0,
-#embed "postgres/33-waves-retrying.sql"
-    , 0,
-#embed "postgres/34-campaign-events.sql"
-    , 0,
-#embed "postgres/35-channels.sql"
-    , 0,
-#embed "postgres/36-channel-answers.sql"
-    , 0,
-#embed "postgres/37-channel-range.sql"
-    , 0,
-#embed "postgres/38-channel-index.sql"
-    , 0
-};
+const char *relay_schema_steps(void) { return steps; }
 
-const char *relay_schema_names(void) { return names; }
-
-const char *relay_schema_steps(void) { return sqlite; }
-
-size_t relay_schema_steps_size(void) { return sizeof sqlite; }
-
-const char *relay_postgres_steps(void) { return postgres; }
-
-size_t relay_postgres_steps_size(void) { return sizeof postgres; }
+size_t relay_schema_steps_size(void) { return sizeof steps; }

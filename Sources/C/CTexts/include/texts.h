@@ -14,13 +14,6 @@ const char *_Nonnull relay_commands(void);
 /// The text of etc/prometheus/METRICS.md.
 const char *_Nonnull relay_metrics(void);
 
-/// The names of the steps of the store's schema, a line each.
-const char *_Nonnull relay_schema_names(void);
-
-/// The steps of the store's schema, in their order, each with a NUL behind it.
+/// The steps of the store's schema in their order, each with a NUL behind it: a line with its name, then the texts of its drivers.
 const char *_Nonnull relay_schema_steps(void);
 size_t relay_schema_steps_size(void);
-
-/// The same for the store in PostgreSQL, which begins with step 21.
-const char *_Nonnull relay_postgres_steps(void);
-size_t relay_postgres_steps_size(void);

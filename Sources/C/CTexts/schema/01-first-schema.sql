@@ -1,3 +1,5 @@
+-- step: the first schema
+-- in SQLite:
 CREATE TABLE migration (
     version    INTEGER PRIMARY KEY,  -- PRAGMA user_version after the step
     name       TEXT NOT NULL,

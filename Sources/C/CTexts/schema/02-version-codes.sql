@@ -1,3 +1,5 @@
+-- step: version codes, alerts, versions seen
+-- in SQLite:
 ALTER TABLE version ADD COLUMN latest_build INTEGER CHECK (latest_build BETWEEN 1 AND 2147483647);
 ALTER TABLE version ADD COLUMN required_build INTEGER CHECK (required_build BETWEEN 1 AND 2147483647);
 ALTER TABLE version_history ADD COLUMN latest_build INTEGER;

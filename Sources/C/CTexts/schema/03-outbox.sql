@@ -1,3 +1,5 @@
+-- step: pruned campaigns, the outbox of notifications
+-- in SQLite:
 -- When pruning began to take the campaign's deliveries away. Its counts and reasons stay.
 ALTER TABLE campaign ADD COLUMN pruned_at INTEGER;
 

@@ -1,3 +1,5 @@
+-- step: a compact ledger
+-- in SQLite:
 -- The ledger's compact part: devices of one batch whose push was accepted at the first attempt or filtered. All others
 -- have a row in delivery. Nobody has both: what happens to such a device later turns its batch into rows first.
 CREATE TABLE delivery_batch (

@@ -1,3 +1,5 @@
+-- step: campaigns in waves
+-- in SQLite:
 -- The waves of a campaign that has any. A device's wave follows from its token's hash and the campaign's public id.
 CREATE TABLE campaign_wave (
     campaign_id INTEGER NOT NULL REFERENCES campaign (id),

@@ -1,3 +1,5 @@
+-- step: shards and retries by push environment
+-- in SQLite:
 -- The environment under which the shards of the app's campaign have the device, where it has changed since they were
 -- cut; NULL: environment. A device is of one shard, whatever becomes of its environment.
 ALTER TABLE device ADD COLUMN planned_environment INTEGER CHECK (planned_environment IN (0, 1));

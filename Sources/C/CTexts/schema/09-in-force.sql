@@ -1,3 +1,5 @@
+-- step: what is in force, beside what is required
+-- in SQLite:
 -- What every channel says of an app: what its gate has let through of what version asks for. The row of canary = 1 holds
 -- for its telephones alone. Written by the relay; other programs write to version.
 CREATE TABLE in_force (

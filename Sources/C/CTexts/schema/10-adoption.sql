@@ -1,3 +1,5 @@
+-- step: who obeyed, over time
+-- in SQLite:
 -- How `upgraded` has come about. Beside each other, not within: their sum is at most `upgraded`, and what is missing
 -- was neither pushed nor told, or was counted by an older release.
 ALTER TABLE campaign ADD COLUMN upgraded_push INTEGER NOT NULL DEFAULT 0 CHECK (upgraded_push >= 0);

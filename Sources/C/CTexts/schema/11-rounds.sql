@@ -1,3 +1,5 @@
+-- step: campaigns that are sent again
+-- in SQLite:
 -- What the devices were counted as that remained in a shard when its campaign ended: 6 expired, 8 cancelled. NULL: it
 -- is open, or came to its own end. A campaign that is opened again may have some shards of each.
 ALTER TABLE shard ADD COLUMN rest INTEGER CHECK (rest IN (6, 8));

@@ -1,3 +1,5 @@
+-- step: texts of the latest version
+-- in SQLite:
 ALTER TABLE in_force ADD COLUMN latest_url TEXT;
 ALTER TABLE in_force ADD COLUMN latest_message TEXT;
 ALTER TABLE in_force_history ADD COLUMN latest_url TEXT;

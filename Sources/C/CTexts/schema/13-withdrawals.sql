@@ -1,3 +1,5 @@
+-- step: versions that were withdrawn
+-- in SQLite:
 DROP TRIGGER version_rises;
 CREATE TRIGGER version_rises AFTER UPDATE ON version BEGIN
     SELECT RAISE(ABORT, 'versions only rise: required would fall')

@@ -1,3 +1,5 @@
+-- step: campaigns that begin with a canary
+-- in SQLite:
 -- A campaign whose bump names telephones goes to them 'alone' first; 'released': to everybody else, too. NULL: it names
 -- nobody, or was begun by an older release, and its telephones are its whole audience.
 ALTER TABLE campaign ADD COLUMN canary TEXT CHECK (canary IN ('alone', 'released'));

@@ -1,3 +1,5 @@
+-- step: one record of what is required
+-- in SQLite:
 -- One record of what is required, in the place of four tables, two histories and a campaign's state.
 
 -- A row for each version that was asked for. What follows from looking at all of an app's (required, latest, in force,

@@ -1,3 +1,5 @@
+-- step: what devices say at login
+-- in SQLite:
 -- When the device told its version at login; NULL: not since this column came, or as it was registered.
 ALTER TABLE device ADD COLUMN seen_at INTEGER;
 -- Devices that were told at login and had come up to the requirement before the campaign came to them: how many, and

@@ -1,3 +1,5 @@
+-- step: dead tokens that a person accepted
+-- in SQLite:
 -- Until then it was found in the texts of the campaign's events.
 -- 1 where a person resumed it after nearly all of its tokens were called dead: they are removed then.
 ALTER TABLE campaign ADD COLUMN accepts_dead INTEGER NOT NULL DEFAULT 0 CHECK (accepts_dead IN (0, 1));

@@ -1,3 +1,5 @@
+-- step: what was said against tokens
+-- in SQLite:
 -- What the last answers of a push service say against an app's tokens there, until enough of them say otherwise: each life of the process
 -- goes on judging where the one before it ended.
 CREATE TABLE token_doubt (

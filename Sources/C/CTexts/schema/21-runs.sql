@@ -1,3 +1,5 @@
+-- step: a run for each campaign
+-- in SQLite:
 -- The row that fences, made with its campaign: whoever owns it sends, and nobody else. Its counts are the campaign's.
 CREATE TABLE campaign_run (
     campaign_id  INTEGER PRIMARY KEY REFERENCES campaign (id),

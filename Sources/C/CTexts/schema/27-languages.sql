@@ -1,3 +1,5 @@
+-- step: messages in several languages
+-- in SQLite:
 -- A message in other languages than the default's: JSON by language, with the default as "*". In one column, so that the history has it
 -- too; the table that was meant for it was never written to.
 DROP TABLE requirement_text;
@@ -45,3 +47,27 @@ CREATE TRIGGER requirement_updated AFTER UPDATE ON requirement BEGIN
         FROM version_now AS n WHERE n.app = NEW.app AND n.platform = NEW.platform
             AND version.app = NEW.app AND version.platform = NEW.platform;
 END;
+-- in PostgreSQL:
+-- A message in other languages than the default's: JSON by language, with the default as "*". In one column, so that the history has it
+-- too; the table that was meant for it was never written to.
+DROP TABLE requirement_text;
+ALTER TABLE requirement ADD COLUMN messages text;
+ALTER TABLE requirement_event ADD COLUMN messages text;
+CREATE OR REPLACE FUNCTION requirement_noted() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$ BEGIN
+    INSERT INTO requirement_event (requirement_id, at, state, reach, build, download_url, message, in_force_at, in_force_by,
+            reason, by, via, required_from, minimum_os, messages)
+        VALUES (NEW.id, NEW.changed_at, NEW.state, NEW.reach, NEW.build, NEW.download_url, NEW.message, NEW.in_force_at,
+            NEW.in_force_by, NEW.reason, NEW.changed_by, NEW.changed_via, NEW.required_from, NEW.minimum_os,
+            NEW.messages);
+    INSERT INTO version AS v (app, platform, required, latest, required_build, latest_build, download_url, message,
+            changed_by, changed_from, revision, updated_at)
+        SELECT n.app, n.platform, n.required, n.latest, n.required_build, n.latest_build, n.download_url, n.message,
+            NEW.changed_by, NEW.changed_via, n.revision, NEW.changed_at
+        FROM version_now AS n WHERE n.app = NEW.app AND n.platform = NEW.platform
+        ON CONFLICT (app, platform) DO UPDATE SET required = excluded.required, latest = excluded.latest,
+            required_build = excluded.required_build, latest_build = excluded.latest_build,
+            download_url = excluded.download_url, message = excluded.message, telephones = NULL,
+            changed_by = excluded.changed_by, changed_from = excluded.changed_from, revision = excluded.revision,
+            updated_at = excluded.updated_at;
+    RETURN NULL;
+END $$;

@@ -1,3 +1,4 @@
+-- in PostgreSQL:
 -- The store's tables as they are after step 20, which is the first that PostgreSQL has. What the control plane touches is as in
 -- SQLite: the same tables, columns and values, 0 and 1 for no and yes, lists as JSON texts, milliseconds since 1970.
 -- Run with the store's schema and pg_temp as search_path, which the functions keep: other programs' sessions have another.
