@@ -16,7 +16,8 @@ struct DaemonBench {
         return try body(stage)
     }
 
-    /// Imports both formats into a registry that is filled first, which is an import as well.
+    /// Imports both formats into a registry that is filled first, which is an import as well. The night after, the file of the whole
+    /// registry has another version for one device of a hundred.
     func imports(_ store: StageStore) throws -> [BenchReport.Row] {
         try onStage(store: store) { stage in
             try stage.start()
@@ -25,6 +26,7 @@ struct DaemonBench {
             return try [
                 (0..<registry, Stage.Format.csv), (registry..<second, .ndjson), (second..<second + rows, .csv),
             ].map { try stage.importDevices($0, as: $1, beside: OtherWriter(socket: stage.socketPath)) }
+                + [stage.importDevices(0..<second + rows, as: .csv, isNightly: true)]
         }
     }
 

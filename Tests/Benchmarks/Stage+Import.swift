@@ -6,27 +6,31 @@ extension Stage {
         case ndjson
         case csv
 
-        func line(of number: Int) -> String {
+        func line(of number: Int, version: String = "1.0.0") -> String {
             let (token, telephone) = (Sender.token(number), Sender.telephone(number))
             return switch self {
-            case .csv: "\(token),\(telephone),1.0.0\n"
-            case .ndjson: "{\"token\":\"\(token)\",\"telephone\":\"\(telephone)\",\"version\":\"1.0.0\"}\n"
+            case .csv: "\(token),\(telephone),\(version)\n"
+            case .ndjson: "{\"token\":\"\(token)\",\"telephone\":\"\(telephone)\",\"version\":\"\(version)\"}\n"
             }
         }
     }
 
     /// Imports devices with the operator's command. The first import begins at 0, so that the number of earlier devices is known.
-    /// - Parameter writer: writes during the import, and measures each write.
+    /// - Parameters:
+    ///   - isNightly: the devices were imported before, and one of a hundred has another version now.
+    ///   - writer: writes during the import, and measures each write.
     @discardableResult
     func importDevices(
-        _ numbers: Range<Int>, as format: Format = .ndjson, beside writer: OtherWriter? = nil
+        _ numbers: Range<Int>, as format: Format = .ndjson, isNightly: Bool = false, beside writer: OtherWriter? = nil
     ) throws -> BenchReport.Row {
         let path = folder.appending(path: "devices.\(format.rawValue)")
         try (format == .csv ? "token,telephone,version\n" : "").write(to: path, atomically: false, encoding: .utf8)
         let file = try FileHandle(forWritingTo: path)
         try file.seekToEnd()
         for first in stride(from: numbers.lowerBound, to: numbers.upperBound, by: 10_000) {
-            let lines = (first..<min(first + 10_000, numbers.upperBound)).map(format.line)
+            let lines = (first..<min(first + 10_000, numbers.upperBound)).map { number in
+                format.line(of: number, version: isNightly && number % 100 == 0 ? "1.0.1" : "1.0.0")
+            }
             try file.write(contentsOf: Data(lines.joined().utf8))
         }
         try file.close()
@@ -52,7 +56,7 @@ extension Stage {
         row.add("store", "store", store.rawValue)
         row.add("format", "format", format.rawValue)
         row.add("rows", "rows", numbers.count)
-        row.add("registry", "registry before", numbers.lowerBound)
+        row.add("registry", "registry before", isNightly ? numbers.upperBound : numbers.lowerBound)
         // From the command's start to its end.
         row.add("rowsPerSecond", "rows/s", rows / elapsed, decimals: 0)
         row.add("cpuMicroseconds", "µs/row", Double(after.processorTime - before.processorTime) / rows / 1000)

@@ -31,11 +31,11 @@ import Testing
     // MARK: Width: files of Sources that a change of one noun opens
 
     private static let width = [
-        Ratchet("files that name a device's field: country", 24, .files(#"\b[Cc]ountry\b|[a-z]Country"#)),
+        Ratchet("files that name a device's field: country", 23, .files(#"\b[Cc]ountry\b|[a-z]Country"#)),
         Ratchet(
             "files that name a reason to wait: the gate's", 28,
             .files(#"GateVerdict|GateQuestion|\bisGated\b|\bgate\b"#)),
-        Ratchet("files that name a stored flag: requiredFrom", 18, .files("requiredFrom|required_from|required-from")),
+        Ratchet("files that name a stored flag: requiredFrom", 16, .files("requiredFrom|required_from|required-from")),
         Ratchet("files that name a push service: FCM, its stand-in with it", 37, .files("(?i)fcm")),
         Ratchet(
             "files outside a push service's own folders that name it: FCM", 11, .files("(?i)fcm", at: "^(?!.*FCM)")),

@@ -23,18 +23,17 @@ extension SQLiteStore {
     ) throws -> UpsertCounts {
         // Before any caller has to wait.
         try batch.checkTexts()
-        let order = DeviceTable.orderByHash(batch)
+        var walk = ImportWalk(byHash: DeviceTable.orderByHash(batch))
         var counts = UpsertCounts()
-        var place = 0
-        while place < order.count {
-            let first = place
+        while !walk.isOver {
             let part = try importing(keeps: !isDryRun) { connection in
                 var registrar = try Registrar(connection, at: now, from: .records)
+                var limit = Self.least
                 repeat {
-                    let limit = place == first ? Self.least : registrar.work + Self.step
-                    place = try registrar.register(batch, order[place...], untilWork: limit)
+                    try registrar.register(batch, &walk, untilWork: limit)
+                    limit = registrar.work + Self.step
                     pulse.beat()
-                } while place < order.count && !isWriterWanted
+                } while !walk.isOver && !isWriterWanted
                 return try registrar.finish()
             }
             counts += part
@@ -128,6 +127,11 @@ package enum DeviceTable {
         unsafe Int64(bitPattern: FNV1a.hash(token))
     }
 
+    /// The hash of the token of a batch's row.
+    @unsafe static func hash(of row: RegistrationBatch.Row, of bytes: UnsafeRawBufferPointer) -> Int64 {
+        unsafe hash(UnsafeRawBufferPointer(rebasing: bytes[row.token.range]))
+    }
+
     static func hash(_ token: String) -> Int64 {
         var token = token
         return token.withUTF8 { unsafe hash(UnsafeRawBufferPointer($0)) }
@@ -152,9 +156,8 @@ package enum DeviceTable {
         let bytes = batch.bytes
         return unsafe bytes.withUnsafeBytes { bytes in
             batch.rows.indices.map { row in
-                let token = batch.rows[row].token
-                let hash = unsafe hash(UnsafeRawBufferPointer(rebasing: bytes[token.range]))
-                return Keyed(hash: hash, row: Int32(truncatingIfNeeded: row))
+                Keyed(
+                    hash: unsafe hash(of: batch.rows[row], of: bytes), row: Int32(truncatingIfNeeded: row))
             }
         }
     }
