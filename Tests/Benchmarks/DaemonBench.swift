@@ -16,8 +16,7 @@ struct DaemonBench {
         return try body(stage)
     }
 
-    /// Imports both formats into a registry that is filled first, which is an import as well. The night after, the file of the whole
-    /// registry has another version for one device of a hundred.
+    /// Imports both formats into a registry that is filled first, which is an import as well.
     func imports(_ store: StageStore) throws -> [BenchReport.Row] {
         try onStage(store: store) { stage in
             try stage.start()
@@ -26,7 +25,19 @@ struct DaemonBench {
             return try [
                 (0..<registry, Stage.Format.csv), (registry..<second, .ndjson), (second..<second + rows, .csv),
             ].map { try stage.importDevices($0, as: $1, beside: OtherWriter(socket: stage.socketPath)) }
-                + [stage.importDevices(0..<second + rows, as: .csv, isNightly: true)]
+        }
+    }
+
+    /// Imports devices into nothing; the file of the night after, in which one of a hundred has another version; and devices of a number
+    /// that the registry has forty times.
+    func growth(_ devices: Int, _ store: StageStore) throws -> [BenchReport.Row] {
+        try onStage(store: store) { stage in
+            try stage.start()
+            return try [
+                stage.importDevices(0..<devices, as: .csv),
+                stage.importDevices(0..<devices, as: .csv, isNightly: true),
+                stage.importDevices(devices..<devices + devices / 40, as: .csv),
+            ]
         }
     }
 

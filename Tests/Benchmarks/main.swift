@@ -40,6 +40,12 @@ func bench(_ options: BenchOptions) throws {
     try suite("cuts") { try CutsBench(options: options).run(into: &report) }
     try suite("imports") { imports += try options.stores.flatMap { try daemon.imports($0) } }
     report.add("imports", "Imports", imports)
+    try suite("growth") {
+        let rows = try options.all("growth").flatMap { devices in
+            try options.stores.flatMap { try daemon.growth(devices, $0) }
+        }
+        report.add("growth", "Imports by size: into nothing, the night after, into a registry of forty times the rows", rows)
+    }
     let stores = StoreBench(options)
     try suite("idle") { report.add("idle", "Nothing to do", try options.stores.map { try stores.idle($0) }) }
     try suite("fleet") { report.add("fleet", "Two relays on one database", try FleetBench(options: options).run()) }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// Room for a number of tests at once; first come, first served, also for a test that needs much room.
+/// Room for a number of tests at once: first come, first served. Tests that need the whole machine come last: before each the others would
+/// have to end, while none begins.
 final class Places: Sendable {
     static let shared = Places()
 
@@ -12,10 +13,12 @@ final class Places: Sendable {
         /// Takes those from the line that there is room for.
         mutating func admit() -> [CheckedContinuation<Void, Never>] {
             var admitted: [CheckedContinuation<Void, Never>] = []
-            while let next = waiting.first, next.places <= free {
-                free -= next.places
-                admitted.append(next.continuation)
-                waiting.removeFirst()
+            while let next = waiting.firstIndex(where: { $0.places < OwnThread.atOnce }) ?? waiting.indices.first,
+                waiting[next].places <= free
+            {
+                let test = waiting.remove(at: next)
+                free -= test.places
+                admitted.append(test.continuation)
             }
             return admitted
         }

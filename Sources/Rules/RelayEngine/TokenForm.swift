@@ -20,9 +20,11 @@ package struct TokenForm: Sendable, Hashable {
     /// Whether the UTF-8 is that of a token.
     package func holds(_ token: ArraySlice<UInt8>) -> Bool {
         guard lengths.contains(token.count) else { return false }
-        return switch alphabet {
-        case .hexDigits: token.allSatisfy(Self.isHexDigit)
-        case .visibleASCII: token.allSatisfy(Self.isVisible)
+        return unsafe token.withUnsafeBufferPointer { token in
+            switch alphabet {
+            case .hexDigits: unsafe token.allSatisfy(Self.isHexDigit)
+            case .visibleASCII: unsafe token.allSatisfy(Self.isVisible)
+            }
         }
     }
 

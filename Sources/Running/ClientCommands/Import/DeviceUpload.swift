@@ -5,11 +5,11 @@ import WireFormat
 /// filled. There are never two in flight, so that the later of two lines with the same token wins.
 package struct DeviceUpload: Sendable {
     /// The lines of one request at first, at most and at least, and the bytes after which it is sent anyway. A request takes about
-    /// a second: long enough for the relay to store much at once, short enough for the time-out and for the progress bar.
+    /// a second or a few: long enough for the relay to store much at once, short enough for the time-out and for the progress bar.
     package static let linesAtFirst = 16_384
-    package static let mostLines = 65_536
+    package static let mostLines = 262_144
     package static let fewestLines = 1024
-    package static let bytesPerRequest = 12 << 20
+    package static let bytesPerRequest = 48 << 20
 
     package struct Tally: Sendable, Equatable {
         package var stored: Int64 = 0
