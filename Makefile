@@ -28,6 +28,7 @@ NEEDS_test-fleet = postgresql faketime
 NEEDS_soak-fleet = postgresql
 NEEDS_night = $(NEEDS_test) $(NEEDS_test-fleet)
 NEEDS_bench = nghttp2-client wrk postgresql
+NEEDS_bench-api = wrk nginx
 NEEDS_deb = dpkg-dev
 NEEDS_image = dpkg-dev mmdebstrap jq
 NEEDS_test-image = $(NEEDS_image) umoci skopeo oci-image-tool crun docker-compose postgresql podman
@@ -163,8 +164,7 @@ test-allocations: build ## malloc calls for each push, in the optimised build; f
 	$(SWIFT) build $(RELEASE) --product relay-bench
 	.build/release/relay-bench --only transport --runs 1 --pushes 100000 --streams 100,1000
 
-bench-api: build ## requests per second and CPU per request of what apps ask, at 1, 64 and 512 connections (needs wrk)
-	@command -v wrk > /dev/null || { echo 'wrk is missing: apt-get install wrk'; exit 1; }
+bench-api: build ## requests per second and CPU per request of what apps ask, at 1, 64 and 512 connections, in turns with nginx
 	Tests/Load/api-load.sh $(BINARY)
 
 test-idle: packages ## 10,000 idle connections, and the API still answers (needs a hard limit of 20,500 open files)

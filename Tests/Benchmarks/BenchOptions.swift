@@ -4,7 +4,7 @@ import Foundation
 /// The command line of `relay-bench`: suites and sizes.
 struct BenchOptions {
     static let suites = [
-        "transport", "carriers", "whole", "android", "latency", "cuts", "imports", "growth", "idle", "fleet",
+        "transport", "carriers", "whole", "android", "latency", "cuts", "imports", "growth", "sizes", "idle", "fleet",
         "migrate", "restart", "api",
     ]
 
@@ -24,6 +24,7 @@ struct BenchOptions {
         ("import-rows", "rows of an import", [200_000]),
         ("registry", "devices that are registered before the imports", [1_000_000]),
         ("growth", "registries whose imports are compared", [300_000, 3_000_000]),
+        ("sizes", "registries in which an operator's acts are timed", [300_000, 3_000_000]),
         ("idle-seconds", "how long a daemon is watched that has nothing to do", [30]),
         ("fleet-devices", "audience of each campaign of two relays", [500_000]),
         ("migrated", "devices of the store that is moved to PostgreSQL", [1_000_000]),
@@ -45,7 +46,7 @@ struct BenchOptions {
               --relay PATH          the upgrade-relay binary (default: beside this one)
               --json FILE           write the figures here as well (default: none)
               --only SUITE,…        \(suites.joined(separator: ", ")) (default: all)
-              --stores STORE,…      \(StageStore.allCases.map(\.rawValue).joined(separator: ", ")): for whole, imports, growth, idle (default: both)
+              --stores STORE,…      \(StageStore.allCases.map(\.rawValue).joined(separator: ", ")): for whole, imports, growth, sizes, idle (default: both)
             \(lines.joined())
             """
     }

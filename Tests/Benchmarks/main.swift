@@ -44,7 +44,15 @@ func bench(_ options: BenchOptions) throws {
         let rows = try options.all("growth").flatMap { devices in
             try options.stores.flatMap { try daemon.growth(devices, $0) }
         }
-        report.add("growth", "Imports by size: into nothing, the night after, into a registry of forty times the rows", rows)
+        report.add(
+            "growth", "Imports by size: into nothing, the night after, into a registry of forty times the rows", rows)
+    }
+    try suite("sizes") {
+        let sizes = SizeBench(options: options)
+        let rows = try options.all("sizes").flatMap { devices in
+            try options.stores.flatMap { try sizes.run(devices, $0) }
+        }
+        report.add("sizes", "What an operator does, by the size of the registry", rows)
     }
     let stores = StoreBench(options)
     try suite("idle") { report.add("idle", "Nothing to do", try options.stores.map { try stores.idle($0) }) }

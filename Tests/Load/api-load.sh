@@ -33,15 +33,18 @@ check="/v1/check?app=com.example.app&platform=ios&version=1.9.0"
 enforce="/v1/enforce?app=com.example.app&platform=ios&version=2.0.0"
 launch=/v1/apps/com.example.app/launchgate.json
 
-# As many workers as the relay has serving threads, on the relay's port + 1.
-workers=$(ls "/proc/$daemon/task" | while read -r task; do cat "/proc/$daemon/task/$task/comm"; done | grep -c '^http' || :)
-[ "$workers" -gt 0 ] || workers=$(nproc)
-other="127.0.0.1:$((${address##*:} + 1))"
+# As many workers as the relay has serving threads. A port near the relay's may be taken.
+workers=$(cat "/proc/$daemon"/task/*/comm | grep -c '^api [0-9]' || :)
 mkdir -p "$folder/www/v1/apps/com.example.app"
 for path in "$check" "$enforce" $launch; do
     curl -fsS "http://$address$path" > "$folder/www/${path%%\?*}"
 done
-cat > "$folder/nginx.conf" <<NGINX
+port=${address##*:}
+until [ -n "$reference" ] && kill -0 "$reference" 2>/dev/null; do
+    port=$((port % 60000 + 1))
+    [ "$port" -gt 1024 ] || continue
+    other="127.0.0.1:$port"
+    cat > "$folder/nginx.conf" <<NGINX
 worker_processes $workers;
 daemon off;
 pid $folder/nginx.pid;
@@ -55,9 +58,11 @@ http {
     server { listen $other; root $folder/www; }
 }
 NGINX
-nginx -c "$folder/nginx.conf" &
-reference=$!
-waits curl -fsS -o "$folder/reference" "http://$other$launch"
+    nginx -c "$folder/nginx.conf" &
+    reference=$!
+    sleep 1
+done
+curl -fsS -o "$folder/reference" "http://$other$launch"
 
 # run NAME PID ADDRESS PATH CONNECTIONS: rate, p50 and p99 in µs, CPU in µs a request, into the file NAME.
 ticks() { for process in $1 $(cat "/proc/$1/task/$1/children"); do awk '{ print $14 + $15 }' "/proc/$process/stat"; done | awk '{ n += $1 } END { print n }'; }

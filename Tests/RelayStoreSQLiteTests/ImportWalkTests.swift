@@ -36,7 +36,7 @@ struct ImportWalkTests {
     private func walk(_ rows: [Int64], _ devices: inout Devices, step: Int = .max) -> (met: [Int], lookedUp: [Int]) {
         var keyed = rows.enumerated().map { place, hash in DeviceTable.Keyed(hash: hash, row: Int32(place)) }
         keyed.sort { one, other in one.hash == other.hash ? one.row < other.row : one.hash < other.hash }
-        var walk = ImportWalk(byHash: keyed)
+        var walk = ImportWalk(byHash: keyed, least: 256)
         var (met, lookedUp): ([Int], [Int]) = ([], [])
         while let anchor = walk.anchor {
             if walk.run == nil { walk.found(devices.ids[rows[anchor]]) }

@@ -20,6 +20,7 @@ struct StoreOptionsTests {
         var options = SQLiteStore.Options()
         options.readers = 1
         options.copiesLogAside = false
+        options.walkedBatch = 1
         return options
     }
 
@@ -28,7 +29,7 @@ struct StoreOptionsTests {
     }
 
     @Test(
-        "Without a reader and without a thread beside it, the rules of every driver hold",
+        "Without a reader, without a thread beside it, and with imports of any size met by runs, the rules of every driver hold",
         arguments: ConformanceCase.all)
     func oneThread(_ rule: ConformanceCase) async throws {
         let directory = try TemporaryDirectory()

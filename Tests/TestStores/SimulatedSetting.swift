@@ -35,7 +35,7 @@ package func openSimulatedStore(
     _ path: String, release: String, _ setting: SimulatedSetting
 ) throws -> any TestStore {
     var options = SQLiteStore.Options()
-    (options.readers, options.copiesLogAside, options.watchesFiles) = (0, false, false)
+    (options.readers, options.copiesLogAside, options.watchesFiles, options.walkedBatch) = (0, false, false, 1)
     (options.clock, options.ticks, options.rest) = (setting.clock, setting.ticks, { _ in })
     (options.random, options.onEnter) = (setting.random, setting.onEnter)
     return try SQLiteStore(path: path, release: release, options: options)

@@ -11,6 +11,7 @@ package struct Query {
 
     package init(_ items: [RequestTarget.QueryItem]) {
         self.items = items
+        known.reserveCapacity(8)
     }
 
     /// The query without empty parameters: a form sends its empty fields, too.
@@ -19,10 +20,12 @@ package struct Query {
     /// Returns the value of a parameter; nil where it is missing.
     package mutating func text(_ name: String) -> String? {
         known.append(name)
-        let found = items.filter { $0.name == name }
+        guard let place = items.firstIndex(where: { $0.name == name }) else { return nil }
+        let value = items.remove(at: place).value
+        let count = items.count
         items.removeAll { $0.name == name }
-        if found.count > 1 { refuse(name, "is given \(found.count) times") }
-        return found.first?.value
+        if items.count < count { refuse(name, "is given \(count - items.count + 1) times") }
+        return value
     }
 
     package mutating func flag(_ name: String) -> Bool? { choice(name, of: [true, false], \.description) }

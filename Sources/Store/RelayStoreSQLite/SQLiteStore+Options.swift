@@ -14,6 +14,8 @@ extension SQLiteStore {
         /// Whether a log that a large batch has left is copied into the file by a thread and a connection of its own
         /// (`Checkpoints`). Otherwise each commit copies it, as SQLite does by default. Default true.
         package var copiesLogAside = true
+        /// The rows from which on a batch of an import is met by runs (`ImportWalk`): fewer cost less than a run. Default 256.
+        package var walkedBatch = 256
         /// Whether each call checks that the files are still there (`StoreFiles`). Default true.
         package var watchesFiles = true
         /// The time of opening, with which the schema's steps are recorded. Default the system's.

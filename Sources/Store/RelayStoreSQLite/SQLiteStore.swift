@@ -138,9 +138,9 @@ package final class SQLiteStore: PrunableSQL {
             """
             PRAGMA synchronous = NORMAL;
             PRAGMA temp_store = MEMORY;
+            PRAGMA cache_size = -16384;
             PRAGMA journal_size_limit = 67108864;
             """)
-        try connection.keepPages(.usual)
     }
 
     /// FULL: "synchronizes the WAL file after each transaction" (sqlite.org/pragma.html#pragma_synchronous), so that a

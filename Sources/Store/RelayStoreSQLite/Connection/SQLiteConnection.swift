@@ -146,16 +146,6 @@ import Threading
         guard code == SQLITE_OK else { throw SQLiteFailure(code: code, of: unsafe handle) }
     }
 
-    /// The memory in which a connection keeps pages of the file, in KiB.
-    enum PageCache: Int {
-        case usual = 16_384
-        case large = 49_152
-    }
-
-    func keepPages(_ cache: PageCache) throws(SQLiteFailure) {
-        try execute("PRAGMA cache_size = -\(cache.rawValue)")
-    }
-
     @discardableResult
     package func run(_ sql: SQL, values: [(any SQLValue)?]) throws(SQLiteFailure) -> Int {
         let statement = try prepared(sql)

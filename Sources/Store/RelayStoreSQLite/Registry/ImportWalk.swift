@@ -47,11 +47,12 @@ struct ImportWalk {
     }
 
     /// A walk through rows that are in the order of their hashes.
-    init(byHash order: [DeviceTable.Keyed]) {
+    ///
+    /// - Parameter least: the rows from which on it tries runs.
+    init(byHash order: [DeviceTable.Keyed], least: Int) {
         self.order = order
         isMet = Array(repeating: false, count: order.count)
-        // A small batch costs less than a run.
-        if order.count > 4 * Self.patience { (anchor, triesLeft) = (0, Self.tries) }
+        if order.count >= least { (anchor, triesLeft) = (0, Self.tries) }
     }
 
     /// Whether each row was handed out or met.
@@ -119,7 +120,7 @@ struct ImportWalk {
         guard var row = anchor else { return }
         if met < Self.fewest {
             triesLeft -= 1
-            row += order.count / Self.tries
+            row += max(1, order.count / Self.tries)
         }
         (run, met) = (nil, 0)
         while row < places.count, isMet[Int(places[row])] { row += 1 }

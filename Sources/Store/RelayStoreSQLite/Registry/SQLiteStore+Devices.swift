@@ -17,23 +17,16 @@ extension SQLiteStore {
     private static let step = 250
     static let least = 1000
 
-    /// The devices from which on a batch has a larger cache: its changes to the index over telephones come in no order, and a page that has
-    /// no room is written once for each of them.
-    private static let large = 50_000
-
     @discardableResult
     package func register(
         _ batch: RegistrationBatch, at now: Timestamp, isDryRun: Bool, stored: (UpsertCounts) -> Void
     ) throws -> UpsertCounts {
         // Before any caller has to wait.
         try batch.checkTexts()
-        var walk = ImportWalk(byHash: DeviceTable.orderByHash(batch))
+        var walk = ImportWalk(byHash: DeviceTable.orderByHash(batch), least: options.walkedBatch)
         var counts = UpsertCounts()
-        let isLarge = batch.count > Self.large
-        defer { if isLarge { try? locked("after a large batch") { try $0.keepPages(.usual) } } }
         while !walk.isOver {
             let part = try importing(keeps: !isDryRun) { connection in
-                if isLarge { try connection.keepPages(.large) }
                 var registrar = try Registrar(connection, at: now, from: .records)
                 var limit = Self.least
                 repeat {

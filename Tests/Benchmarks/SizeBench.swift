@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// The time and memory of what an operator does beside imports and campaigns, by the size of the registry.
+struct SizeBench {
+    let options: BenchOptions
+
+    /// Measures each act on one stage, in the order in which an operator meets them: a table with an act a row.
+    func run(_ devices: Int, _ store: StageStore) throws -> [BenchReport.Row] {
+        let stage = try Stage(relay: options.relay, server: store == .postgres ? StageServer() : nil)
+        defer { stage.tearDown() }
+        try stage.start()
+        try stage.importDevices(0..<devices, as: .csv)
+        var rows: [BenchReport.Row] = []
+        func measure(_ act: String, _ body: () throws -> Void) throws {
+            let before = try stage.daemon.map { try ProcessUsage(of: $0.identifier).processorTime }
+            let commandBefore = ProcessUsage.childrensTime
+            let began = ContinuousClock.now
+            try body()
+            let seconds = (ContinuousClock.now - began) / .seconds(1)
+            guard let daemon = stage.daemon?.identifier else { throw BenchError("no daemon runs") }
+            let after = try ProcessUsage(of: daemon)
+            var row = BenchReport.Row()
+            row.add("store", "store", store.rawValue)
+            row.add("devices", "devices", devices)
+            row.add("act", "act", act)
+            row.add("milliseconds", "ms", seconds * 1000)
+            // Of a daemon that this act has started: all of it.
+            let own = act.hasPrefix(Self.start) ? after.processorTime : after.processorTime - (before ?? 0)
+            row.add("cpuMilliseconds", "CPU ms", Double(own) / 1e6)
+            row.add(
+                "commandCPUMilliseconds", "command ms", Double(ProcessUsage.childrensTime - commandBefore) / 1e6)
+            // The daemon's memory since its start.
+            row.add("peakMemoryBytes", "peak MiB", bytes: after.peakMemory)
+            rows.append(row)
+        }
+        func command(_ words: String...) throws {
+            _ = try Child(stage.relay, words + ["--socket", stage.socketPath]).result()
+        }
+        let (app, telephone) = ("/v1/apps/\(Sender.topic)/\(stage.platform)", Sender.telephone(devices / 2))
+        try measure(Self.start) { try stage.start() }
+        try measure("plan") { try command("plan", Sender.topic, stage.platform, "--required", "2.0.0") }
+        try measure("first page: devices") { try stage.api("GET", "/v1/devices?limit=100") }
+        try measure("first page: an app's devices") { try stage.api("GET", "\(app)/devices?limit=100") }
+        try measure("a user") { try stage.api("GET", "/v1/users?telephone=\(telephone)") }
+        try measure("version show") { try command("version", "show", Sender.topic, stage.platform) }
+        var id = ""
+        try measure("a campaign's first push") { id = try stage.beginCampaign(version: 2) }
+        try stage.wait("the campaign is over") { try stage.campaign(id).state == "completed" }
+        try measure("first page: campaigns") { try stage.api("GET", "/v1/campaigns?limit=100") }
+        try measure("first page: a campaign's deliveries") {
+            try stage.api("GET", "/v1/campaigns/\(id)/deliveries?limit=100")
+        }
+        try measure("first page: its rejected") {
+            try stage.api("GET", "/v1/campaigns/\(id)/deliveries?state=rejected&limit=100")
+        }
+        try measure("a user's deliveries") { try stage.api("GET", "/v1/deliveries?telephone=\(telephone)") }
+        try measure("adoption") { try stage.api("GET", "/v1/campaigns/\(id)/adoption") }
+        try measure("report") { try stage.api("GET", "/v1/campaigns/\(id)/report") }
+        try measure("metrics") { try stage.api("GET", "/metrics") }
+        try measure("store check") { try command("store", "check") }
+        if store == .sqlite {
+            try measure("store backup") { try command("store", "backup", stage.folder.appending(path: "backup").path) }
+        }
+        try measure("start after a campaign") { try stage.start() }
+        return rows
+    }
+
+    private static let start = "start"
+}
