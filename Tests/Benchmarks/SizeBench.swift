@@ -25,7 +25,7 @@ struct SizeBench {
             row.add("devices", "devices", devices)
             row.add("act", "act", act)
             row.add("milliseconds", "ms", seconds * 1000)
-            // Of a daemon that this act has started: all of it.
+            // A daemon that the act has started did all of its work for it.
             let own = act.hasPrefix(Self.start) ? after.processorTime : after.processorTime - (before ?? 0)
             row.add("cpuMilliseconds", "CPU ms", Double(own) / 1e6)
             row.add(
