@@ -7,7 +7,7 @@
 /// and behind it: most of them are rows of the batch. It ends a run that passes too many others, and tries the next anchor. The rows that
 /// no run has met are looked up at the end, in the order of the index.
 ///
-/// Rows of one token are only looked up, in the order in which they came.
+/// Rows of one token come in their order: a run meets the first alone, and the others are looked up after it.
 struct ImportWalk {
     /// The devices that a run may pass before it ends, and those that it may pass more for each row that it meets, but no more than at
     /// first: about what a look-up costs.
@@ -79,14 +79,13 @@ struct ImportWalk {
         (run, origin, patience, met) = ((device + 1, true), device, Self.patience, 0)
     }
 
-    /// The place of the only row with a hash; nil: there is none, there are several, or it was met.
+    /// The place of the first row with a hash; nil: there is none, or it was met.
     func place(of hash: Int64) -> Int? {
         let share = Int(Self.ascending(hash) >> shift)
         var place = Int(shares[share])
         let end = Int(shares[share + 1])
         while place < end, order[place].hash < hash { place += 1 }
-        guard place < end, order[place].hash == hash, !isMet[place] else { return nil }
-        return place + 1 < end && order[place + 1].hash == hash ? nil : place
+        return place < end && order[place].hash == hash && !isMet[place] ? place : nil
     }
 
     func row(at place: Int) -> Int { Int(order[place].row) }
