@@ -18,7 +18,7 @@ extension Trait where Self == OwnThread {
 /// See `Trait.ownThread`.
 package struct OwnThread: SuiteTrait, TestTrait, TestScoping {
     /// How many tests wait at the same time. More than there are cores, since they wait more than they work.
-    package static let atOnce = 8
+    package static let atOnce = 7
 
     let places: Int
 

@@ -68,8 +68,8 @@ final class DeviceStorage {
         queue.imports.count.subtract(1, ordering: .relaxed)
     }
 
-    /// The most devices of the batch at this moment: imports that run at the same time share the room of one.
-    private var most: Int { max(Self.fewest, Self.most / max(queue.imports.count.load(ordering: .relaxed), 1)) }
+    /// The most devices of the batch at this moment: imports that run at the same time share the room of one, down to a thousand each.
+    private var most: Int { max(1000, Self.most / max(queue.imports.count.load(ordering: .relaxed), 1)) }
 
     /// Whether the batch takes no more.
     var isFull: Bool { batch.count >= most || batch.bytes.count >= Self.mostBytes }
@@ -79,7 +79,7 @@ final class DeviceStorage {
 
     /// Hands the batch over if it is large enough and this does not have to wait.
     func storeIfIdle() {
-        guard batch.count >= Self.fewest else { return }
+        guard batch.count >= min(Self.fewest, most) else { return }
         batch.reserve(devices: most, mostBytes: Self.mostBytes)
         if isStoring {
             guard done.wait(timeout: .now()) == .success else { return }
