@@ -18,15 +18,12 @@ cat > "$folder/config.json5" <<JSON5
 JSON5
 "$binary" serve --config "$folder/config.json5" 2> "$folder/log" &
 daemon=$!
-waits() {
-    tries=0
-    until "$@"; do
-        tries=$((tries + 1)); [ $tries -lt 200 ] || { cat "$folder/log"; exit 1; }
-        kill -0 "$daemon" || { cat "$folder/log"; exit 1; }
-        sleep 0.05
-    done
-}
-waits grep -qs ' ready ' "$folder/log"
+tries=0
+until grep -qs ' ready ' "$folder/log"; do
+    tries=$((tries + 1)); [ $tries -lt 200 ] || { cat "$folder/log"; exit 1; }
+    kill -0 "$daemon" || { cat "$folder/log"; exit 1; }
+    sleep 0.05
+done
 address=$(sed -n 's/.* listen=\([^ ]*\).*/\1/p' "$folder/log")
 "$binary" version set com.example.app ios --required 2.0.0 --config "$folder/config.json5" > /dev/null
 check="/v1/check?app=com.example.app&platform=ios&version=1.9.0"

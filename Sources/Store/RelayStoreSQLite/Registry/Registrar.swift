@@ -12,9 +12,6 @@ package struct Registrar: DeviceRegistrar {
     private let connection: SQLiteConnection
     private let rule: DeviceRule
     private let find: Statement
-    /// The devices behind an id, and those before one, from it on: with the columns of `find` and those that it is asked by.
-    private let behind: Statement
-    private let before: Statement
     private let insert: Statement
     private let refresh: Statement
     private let replace: Statement
@@ -43,22 +40,24 @@ package struct Registrar: DeviceRegistrar {
 
         static func text(_ field: DeviceField) -> Int32 { texts + Int32(field.slot) }
 
-        // `behind` and `before` have these, too.
+        // A run has these, too.
         static let hash = texts + Int32(DeviceField.texts.count)
         static let app = hash + 1
         static let token = hash + 2
     }
 
+    private static let columns: SQL = """
+        id, removed_at, environment, registered_at, retired_at, seen_at, \(DeviceField.texts.map(\.sql))
+        """
+    /// The devices of a run: those behind an id, and those before one, from it on.
+    private static let behind: SQL = "\(run) WHERE id > ?1 ORDER BY id"
+    private static let before: SQL = "\(run) WHERE id < ?1 ORDER BY id DESC"
+    private static let run: SQL = "SELECT \(columns), token_hash, app_id, token FROM device"
+
     init(_ connection: SQLiteConnection, at now: Timestamp, from source: RegistrationSource) throws {
         self.connection = connection
         rule = DeviceRule(source, at: now)
-        let columns: SQL = """
-            id, removed_at, environment, registered_at, retired_at, seen_at, \(DeviceField.texts.map(\.sql))
-            """
-        find = try connection.prepared("SELECT \(columns) FROM device \(DeviceTable.isToken)")
-        let run: SQL = "SELECT \(columns), token_hash, app_id, token FROM device"
-        behind = try connection.prepared("\(run) WHERE id > ?1 ORDER BY id")
-        before = try connection.prepared("\(run) WHERE id < ?1 ORDER BY id DESC")
+        find = try connection.prepared("SELECT \(Self.columns) FROM device \(DeviceTable.isToken)")
         insert = try connection.prepared(
             """
             INSERT INTO device (app_id, token, environment, registered_at, token_hash, retired_at, seen_at,
@@ -130,7 +129,7 @@ package struct Registrar: DeviceRegistrar {
         untilWork limit: Int
     ) throws {
         guard let run = walk.run else { return }
-        let scan = run.isBack ? before : behind
+        let scan = try connection.prepared(run.isBack ? Self.before : Self.behind)
         scan.bind(1, run.from)
         defer { scan.reset() }
         while work < limit, walk.run?.isBack == run.isBack {
@@ -266,8 +265,6 @@ package struct Registrar: DeviceRegistrar {
 
     private func clear() {
         find.clear()
-        behind.clear()
-        before.clear()
         insert.clear()
         refresh.clear()
         replace.clear()
