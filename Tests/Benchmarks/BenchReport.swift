@@ -31,6 +31,9 @@ struct BenchReport {
             figures.append((key, heading, text, figure ?? NSNull() as Any))
         }
 
+        /// A figure that was added before; nil: there is none, or it could not be measured.
+        func figure(_ key: String) -> Double? { figures.first { $0.key == key }?.value as? Double }
+
         /// Bytes; the table shows MiB.
         mutating func add(_ key: String, _ heading: String?, bytes: Int) {
             figures.append((key, heading, "\(bytes >> 20)", bytes))

@@ -29,15 +29,23 @@ struct DaemonBench {
     }
 
     /// Imports devices into nothing; the file of the night after, in which one of a hundred has another version; and devices of a number
-    /// that the registry has forty times.
+    /// that the registry has forty times. The reference is the store alone with as many new rows.
     func growth(_ devices: Int, _ store: StageStore) throws -> [BenchReport.Row] {
         try onStage(store: store) { stage in
             try stage.start()
-            return try [
+            var rows = try [
                 stage.importDevices(0..<devices, as: .csv),
                 stage.importDevices(0..<devices, as: .csv, isNightly: true),
                 stage.importDevices(devices..<devices + devices / 40, as: .csv),
             ]
+            let bare = try BareStore.cost(devices, stage)
+            for place in rows.indices {
+                // Daemon and server for each of the bare store's.
+                let own = ["cpuMicroseconds", "serverCPUMicroseconds"].compactMap { rows[place].figure($0) }.reduce(0, +)
+                rows[place].add("bareMicroseconds", "bare µs", bare)
+                rows[place].add("ratio", "ratio", bare.map { own / $0 })
+            }
+            return rows
         }
     }
 

@@ -5,6 +5,9 @@ import PrivatePostgres
 /// The kind of store of a stage's daemon.
 enum StageStore: String, CaseIterable {
     case sqlite, postgres
+
+    /// A table's name in it.
+    func table(_ name: String) -> String { self == .postgres ? "upgrade_relay.\(name)" : name }
 }
 
 /// A private PostgreSQL server with the settings that `initdb` makes, with fsync; and the figures of all its processes.

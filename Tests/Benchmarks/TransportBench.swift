@@ -68,6 +68,19 @@ struct TransportBench {
         return (rows, allocations)
     }
 
+    /// The microseconds of CPU of a push that is built and sent, and no more: of the whole sending process, on one connection. The best
+    /// of all runs, which was disturbed least.
+    func bare() throws -> Double? {
+        let stage = try Stage(relay: options.relay)
+        defer { stage.tearDown() }
+        let times = try (0..<options["runs"]).map { _ in
+            let before = ProcessUsage.childrensTime
+            _ = try send(stage, streams: options.all("streams").max() ?? 1)
+            return ProcessUsage.childrensTime - before
+        }
+        return times.min().map { Double($0) / Double(options["pushes"]) / 1000 }
+    }
+
     /// The two libraries that carry requests, with one token and with many in each, in turns.
     func carriers() throws -> [BenchReport.Row] {
         let stage = try Stage(relay: options.relay)

@@ -27,7 +27,15 @@ func bench(_ options: BenchOptions) throws {
             try options.stores.map { try daemon.whole(devices: devices, store: $0) }
         }
         imports = runs.map(\.filling)
-        report.add("whole", "The whole way, by size of the audience", runs.map(\.whole))
+        let bare = try TransportBench(options: options).bare()
+        let rows = runs.map { run in
+            var row = run.whole
+            // The daemon's CPU for each of the bare transport's: registry, filter and ledger.
+            row.add("transportMicroseconds", "transport µs", bare)
+            row.add("ratio", "ratio", bare.flatMap { bare in row.figure("cpuMicroseconds").map { $0 / bare } })
+            return row
+        }
+        report.add("whole", "The whole way, by size of the audience", rows)
     }
     try suite("android") {
         let runs = try options.all("devices").map { try daemon.whole(devices: $0, platform: "android") }
