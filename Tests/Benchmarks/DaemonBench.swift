@@ -41,7 +41,8 @@ struct DaemonBench {
             let bare = try BareStore.cost(devices, stage)
             for place in rows.indices {
                 // Daemon and server for each of the bare store's.
-                let own = ["cpuMicroseconds", "serverCPUMicroseconds"].compactMap { rows[place].figure($0) }.reduce(0, +)
+                let own = ["cpuMicroseconds", "serverCPUMicroseconds"].compactMap { rows[place].figure($0) }.reduce(
+                    0, +)
                 rows[place].add("bareMicroseconds", "bare µs", bare)
                 rows[place].add("ratio", "ratio", bare.map { own / $0 })
             }
