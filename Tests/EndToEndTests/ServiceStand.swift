@@ -94,7 +94,9 @@ final class ServiceStand {
     ) throws {
         var variables = ["NOTIFY_SOCKET=\(notifyName)", "PATH=/usr/bin:/bin"]
         // Without its options a sanitizer reports what the project's list suppresses, to a log that no test reads.
-        variables += ProcessInfo.processInfo.environment.filter { $0.key.hasSuffix("SAN_OPTIONS") }.map { "\($0)=\($1)" }
+        variables += ProcessInfo.processInfo.environment.filter { $0.key.hasSuffix("SAN_OPTIONS") }.map {
+            "\($0)=\($1)"
+        }
         // Both ids are the daemon's own: the shell becomes the daemon.
         var script = "exec \"$0\" \"$@\""
         if let watchdog {
