@@ -90,9 +90,10 @@ final class RealDaemon: Sendable {
             versionReads.count.add(1, ordering: .relaxed)
             return active.current.profiles
         }
-        store.decisions.hear { [decisions] fact in
+        // The cache has the store: held by it, both would stay after the daemon's end.
+        store.decisions.hear { [decisions, weak versionCache] fact in
             decisions.watcher.withLock { $0 }?()
-            versionCache.take(fact)
+            versionCache?.take(fact)
         }
         let sources = try SourceRunner(store: store, log: log, clock: clock)
         fanOut = try FanOut(
