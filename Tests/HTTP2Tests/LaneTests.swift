@@ -91,6 +91,19 @@ struct LaneTests {
         #expect(bench.peer.state.now.requests.allSatisfy { $0.body.count > 5000 && $0.body.last == 0x7D })
     }
 
+    @Test func aBodyThatTheWindowCutsIsWholeBeforeNewRequests() throws {
+        // The window of 65,535 bytes takes some 300 of these bodies: the last of them is cut at its edge, thirty times.
+        let bench = try Workbench { _ in [.answer(200)] }
+        defer { bench.finish() }
+        for tag in 0..<10 { bench.send(1000, from: tag * 1000, tag: tag, body: 200) }
+        #expect(try bench.collector.batches(10).allSatisfy { $0.count(of: 200) == 1000 })
+        let arrived = bench.peer.state.now.requests.compactMap { $0.headers["apns-id"].flatMap { Int($0.dropFirst(3)) } }
+        #expect(arrived.count == 10_000)
+        // The requests that arrived before it though they were behind it.
+        let most = arrived.enumerated().map { place, number in place - number }.max() ?? 0
+        #expect(most < 300, "a request waited for \(most) that came after it")
+    }
+
     @Test func badAnswersComeWithTheirBodyAndRetryAfter() throws {
         let bench = try Workbench { request in
             switch request.number {

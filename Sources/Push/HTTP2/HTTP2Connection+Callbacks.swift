@@ -99,6 +99,7 @@ extension HTTP2Connection {
         let slot = unsafe slots.slots[index]
         slots.unlink(Int32(index))
         slots.release(Int32(index))
+        if slot.isCut { cutBodies -= 1 }
         if slot.isAbandoned {
             pool.unpin(slot.reference)
             return
@@ -171,6 +172,8 @@ func readBody(
             arena: prepared.arena, slots: prepared.slots(of: Int(slot.reference.request)), from: Int(slot.bodySent),
             to: buffer, room: length)
         unsafe connection.slots.slots[index].bodySent += Int32(part.count)
+        unsafe connection.slots.slots[index].isCut = !part.isEnd
+        if slot.isCut == part.isEnd { connection.cutBodies += part.isEnd ? -1 : 1 }
         if part.isEnd { unsafe flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
         return part.count
     }

@@ -32,6 +32,8 @@ final class HTTP2Connection {
     var isRetirementReported = false
     /// Whether reading stopped early: OpenSSL may hold more bytes than epoll knows of.
     private(set) var hasMoreToRead = false
+    /// The requests of whose bodies a part is written, and the rest waits.
+    var cutBodies = 0
     /// Whether the socket takes no more bytes at present.
     var isBlocked = false
 
@@ -124,7 +126,7 @@ final class HTTP2Connection {
     ///   to be worth it.
     /// - Returns: whether any was opened.
     func fill(atMost limit: Int, at now: MonotonicTime) -> Bool {
-        guard failure == nil, writeFailure == nil, !isBlocked else { return false }
+        guard failure == nil, writeFailure == nil, !isBlocked, !waitsForCutBody() else { return false }
         let free = machine.worthwhileRoom
         let room = free < 2 * limit ? free : limit
         var opened = 0
@@ -132,6 +134,17 @@ final class HTTP2Connection {
         machine.requestsOpened(opened, at: now)
         pool.turn.figures.requestsSent += opened
         return opened > 0
+    }
+
+    /// Whether the rest of a body waits for the server's window. Nothing new is sent before it: nghttp2 counts what a stream has written,
+    /// and gives the window to streams that have written less (nghttp2_stream.c, stream_next_cycle), which are all new ones. One request of
+    /// each window, of some 300 pushes, would wait for as long as requests come, and its batch with it.
+    private func waitsForCutBody() -> Bool {
+        guard cutBodies > 0 else { return false }
+        flush()
+        // With a window open, the body waits for its own stream's.
+        let window = unsafe nghttp2_session_get_remote_window_size(session)
+        return isBlocked || cutBodies > 0 && window <= 0
     }
 
     private func open(_ reference: RequestReference, _ prepared: PreparedBatch) -> Bool {

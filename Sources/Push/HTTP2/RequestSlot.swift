@@ -25,6 +25,8 @@ struct RequestSlot {
     var isOdd = false
     /// Whether the answer has ended: END_STREAM has come.
     var isWhole = false
+    /// Whether a part of the request's body was handed to nghttp2, and not all of it: the server's window ended within it.
+    var isCut = false
     var retryAfter: Int32 = -1
     /// Bytes of the request's body handed to nghttp2.
     var bodySent: Int32 = 0
