@@ -93,7 +93,7 @@ struct RouterTests {
         ("POST", "/v1/campaigns/0a/resume", "/v1/campaigns/{id}/resume", PathValues(name: "0a"), .scope(.campaigns)),
         ("POST", "/v1/campaigns/0a/cancel", "/v1/campaigns/{id}/cancel", PathValues(name: "0a"), .scope(.campaigns)),
         ("POST", "/v1/campaigns/0a/retry", "/v1/campaigns/{id}/retry", PathValues(name: "0a"), .scope(.campaigns)),
-        ("GET", "/v1/deliveries", "/v1/deliveries", PathValues(), .scope(.status)),
+        ("GET", "/v1/deliveries", "/v1/deliveries", PathValues(), .scope(.users)),
         ("GET", "/v1/nodes", "/v1/nodes", PathValues(), .scope(.status)),
         ("GET", "/v1/store", "/v1/store", PathValues(), .operatorOnly),
         ("GET", "/v1/tokens", "/v1/tokens", PathValues(), .operatorOnly),

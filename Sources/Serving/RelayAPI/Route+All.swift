@@ -167,7 +167,7 @@ extension Route {
                 "GET", "/v1/events", .scope(.status), .work(.reads), slots: { $0.watchers }, query: ["after"],
                 .head { api, call in try api.liveEvents(&call) }),
             Route(
-                "GET", "/v1/deliveries", .scope(.status), .work(.reads),
+                "GET", "/v1/deliveries", .scope(.users), .work(.reads),
                 query: ["limit", "cursor", "state", "reason", "telephone", "token", "format"] + AppFilter.parameters,
                 .head { api, call in try api.deliveries(&call) }),
             Route(

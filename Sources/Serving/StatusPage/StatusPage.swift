@@ -20,6 +20,8 @@ package enum StatusPage {
     private static let screens: [Route] = [
         page("/") { view, _, query in
             try query.finish()
+            // A token for support may see users and devices alone.
+            if !view.may(.status), view.may(.users) { return PageHeaders.redirect(to: Place.users.path) }
             return try view.overview()
         },
         page("/page/devices") { view, _, query in try view.devices(&query) },

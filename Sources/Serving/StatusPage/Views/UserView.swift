@@ -153,7 +153,12 @@ extension View {
     private func push(_ html: inout HTML, _ delivery: Delivery, _ target: UpgradeTarget?) {
         html.time(delivery.updatedAt)
         html.text(": ")
-        html.link(PagePath("page", "campaigns", delivery.campaign), target.map(name) ?? delivery.campaign)
+        let title = target.map(name) ?? delivery.campaign
+        if may(.status) {
+            html.link(PagePath("page", "campaigns", delivery.campaign), title)
+        } else {
+            html.foreign(title)
+        }
         html.text(" – \(text(delivery.state))")
         if let reason = delivery.reason { html.foreign(" (\(reason))") }
         if delivery.attempts > 1 { html.text(", " + say("after % attempts", String(delivery.attempts))) }
