@@ -59,6 +59,13 @@ final class ControlDouble: RelayControl, RequirementOperations {
 
     func wait(of record: VersionRecord) -> RequirementWait? { nil }
 
+    /// The store's offer to every user; default: no store is asked.
+    let offerNow = Mutex(StoreOffer.unasked)
+
+    func offer(
+        of row: Requirement, among requirements: Requirements, _ app: AppKey, to audience: AudienceCountries
+    ) -> StoreOffer { offerNow.withLock { $0 } }
+
     func warnings(of record: VersionRecord) -> [String] { [] }
 
     func releaseRules(of app: AppKey) -> ReleaseRules { rules.withLock { $0 } }

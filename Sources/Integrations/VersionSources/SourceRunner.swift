@@ -184,6 +184,17 @@ package final class SourceRunner: VersionLookup {
             at: now ?? clock(), write: \.internetTime)
     }
 
+    /// Whether one user can get a version from the app's store, by the store's last answer. Reads only memory.
+    ///
+    /// - Parameter audience: where the user is.
+    package func offer(_ question: GateQuestion, of app: AppKey, to audience: AudienceCountries) -> StoreOffer {
+        let (gate, evidence, failing) = status.read { ($0.gates[app], $0.evidence[app], $0.failing[app]) }
+        guard let gate else { return .unasked }
+        return AvailabilityGate(question, rules: gate.rules).offer(
+            of: gate.deciding, evidence?[gate.deciding], failure: failing?[gate.deciding], to: audience, at: clock(),
+            write: \.internetTime)
+    }
+
     /// The app's state in its stores and its settings in the configuration, for a decision.
     package func surroundings(
         of app: AppKey, draft: CampaignDraft?, rules: BumpRules, _ known: KnownVersions?, at now: Timestamp

@@ -76,6 +76,13 @@ package protocol RequirementOperations: Sendable {
     /// Why a requested version is not in force yet; nil where all are, or where nothing is known to hold one back.
     func wait(of record: VersionRecord) -> RequirementWait?
 
+    /// Whether one user can get the version that a requirement asks for from the app's store. From memory.
+    ///
+    /// - Parameter audience: where the user is.
+    func offer(
+        of row: Requirement, among requirements: Requirements, _ app: AppKey, to audience: AudienceCountries
+    ) -> StoreOffer
+
     /// The versions of an app, with the reason why they wait.
     func status(_ record: VersionRecord) -> VersionStatus
 

@@ -39,6 +39,11 @@ package struct DeviceRegistration: Hashable, Sendable {
         Channel(ProviderName.of(token: token, on: app.platform), environment, on: app.platform)
     }
 
+    /// Where its user is, as far as that is known.
+    package var audience: AudienceCountries {
+        AudienceCountries(known: Set([country].compactMap(\.self)), hasUnknown: country == nil)
+    }
+
     /// A device that is registered as a whole: a field that is left out gets the value of a new device.
     package init(_ app: AppKey, _ device: DeviceChange) {
         self.init(

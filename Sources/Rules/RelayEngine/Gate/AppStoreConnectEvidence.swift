@@ -41,6 +41,12 @@ package struct AppStoreConnectEvidence: Hashable, Sendable {
         releases.filter(\.isLive).max { $0.version < $1.version }
     }
 
+    /// The offer to one user. A phased release can be downloaded by hand, unless it is paused.
+    func offer(_ question: GateQuestion) -> StoreOffer.Answer {
+        guard let offered, question.isMet(by: offered.version) else { return .notYet }
+        return offered.phase == .paused ? .unknown : .yes
+    }
+
     func verdict(_ question: GateQuestion, write: (Timestamp) -> String) -> GateVerdict {
         guard let offered, question.isMet(by: offered.version) else {
             let known = releases.filter { question.isMet(by: $0.version) }.min { $0.version < $1.version }

@@ -59,6 +59,28 @@ package struct AvailabilityGate: Hashable, Sendable {
                 + write(evidence.askedAt))
     }
 
+    /// The offer to one user. Answers from before a restart count: the offer has their time, and forces no user.
+    ///
+    /// - Parameters:
+    ///   - evidence: the store of `kind` as it was last seen; nil where it has not answered yet.
+    ///   - failure: why asking that store fails now; nil where it does not.
+    ///   - audience: where the user is.
+    ///   - write: formats a moment for people.
+    package func offer(
+        of kind: StoreKind, _ evidence: StoreEvidence?, failure: String? = nil, to audience: AudienceCountries,
+        at now: Timestamp, write: (Timestamp) -> String
+    ) -> StoreOffer {
+        let answer: StoreOffer.Answer =
+            switch evidence {
+            case nil: .unknown
+            case .appStore(let lookup): lookup.offer(question, hold: rules.hold, at: now)
+            case .appStoreConnect(let releases): releases.offer(question)
+            case .googlePlay(let track): track.offer(question, to: audience)
+            }
+        let why = verdict(of: kind, evidence, failure: failure, audience, at: now, write: write).reason
+        return StoreOffer(answer, why, askedAt: evidence?.askedAt)
+    }
+
     private func verdict(
         of kind: StoreKind, _ evidence: StoreEvidence?, failure: String?, _ audience: AudienceCountries?,
         at now: Timestamp,

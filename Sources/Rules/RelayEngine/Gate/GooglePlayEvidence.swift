@@ -36,6 +36,13 @@ package struct GooglePlayEvidence: Hashable, Sendable {
             self.minimumOS = minimumOS
         }
 
+        fileprivate func offer(to audience: AudienceCountries) -> StoreOffer.Answer {
+            if status == .halted || status == .draft { return .notYet }
+            let isThere = countries.map { audience.others(than: $0) == nil } ?? true
+            if !isThere, !audience.hasUnknown, countries?.isEmpty == false { return .notYet }
+            return isThere && fraction >= 1 ? .yes : .unknown
+        }
+
         /// Whether it leaves countries out.
         package var isForSomeCountries: Bool { countries != nil }
         package var isPublished: Bool { lifecycle == Self.published }
@@ -94,6 +101,17 @@ package struct GooglePlayEvidence: Hashable, Sendable {
 
     /// Whether a published release leaves countries out.
     package var hasCountries: Bool { releases.contains { $0.isPublished && $0.isForSomeCountries } }
+
+    /// The offer to one user.
+    ///
+    /// - Parameter audience: where the user is.
+    func offer(_ question: GateQuestion, to audience: AudienceCountries) -> StoreOffer.Answer {
+        let answers = meeting(question).filter(\.isPublished).map { $0.offer(to: audience) }
+        if answers.contains(.yes) { return .yes }
+        // A release whose name holds no version may be the one.
+        let mayBeAnother = question.build == nil && releases.contains { $0.isPublished && $0.version == nil }
+        return answers.contains(.unknown) || mayBeAnother ? .unknown : .notYet
+    }
 
     /// The published release that meets the requirement; of several, the one that is offered to the most users.
     package func published(_ question: GateQuestion) -> Release? {

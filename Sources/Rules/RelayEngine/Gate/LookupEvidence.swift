@@ -19,6 +19,13 @@ package struct LookupEvidence: Hashable, Sendable {
         self.firstShownAt = firstShownAt
     }
 
+    /// The offer to one user. A version that was released a moment ago is shown before every user can get it.
+    func offer(_ question: GateQuestion, hold: Duration, at now: Timestamp) -> StoreOffer.Answer {
+        guard let version else { return .unknown }
+        guard question.isMet(by: version) else { return .notYet }
+        return (releasedAt ?? firstShownAt) + hold > now ? .unknown : .yes
+    }
+
     func verdict(
         _ question: GateQuestion, hold: Duration, at now: Timestamp, write: (Timestamp) -> String
     ) -> GateVerdict {

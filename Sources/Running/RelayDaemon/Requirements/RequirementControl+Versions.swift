@@ -3,7 +3,7 @@ import Configuration
 import FanOut
 import PushProviders
 package import RelayAPI
-import RelayEngine
+package import RelayEngine
 package import RelayStore
 package import Requirements
 import Telemetry
@@ -180,6 +180,12 @@ extension RequirementControl {
     /// Why a requirement is not in force yet; nil: nothing is known to hold it back.
     func wait(for row: Requirement, among requirements: Requirements, of app: AppKey) -> RequirementWait? {
         requirements.wait(of: row, in: surroundings(of: app, at: clock()))
+    }
+
+    package func offer(
+        of row: Requirement, among requirements: Requirements, _ app: AppKey, to audience: AudienceCountries
+    ) -> StoreOffer {
+        sources.offer(requirements.question(row), of: app, to: audience)
     }
 
     package func hoursWait(of outcome: BumpOutcome) -> HoursWait? {
