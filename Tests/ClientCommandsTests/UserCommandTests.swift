@@ -61,9 +61,13 @@ import Testing
         #expect(await daemon.run("campaigns pause \(id)").code == .done)
         let shown = await daemon.run("users explain \(Self.user)")
         #expect(shown.code == .done, "\(shown.err)")
+        let line = try #require(shown.out.firstMatch(of: /^.+ on iOS( since [^:]+:\d\d UTC): .+\n/), "\(shown.out)")
         #expect(
-            shown.out.hasPrefix(
-                "\(Self.user)\n\n\(RealDaemon.app) ios: 2.0.0 is required of everybody, 2.1.0 is announced\n"))
+            line.0.replacing(line.1, with: "")
+                == "Locked out on iOS: 2.0.0 is required, has 1.0.0. Push in line. Can get it: unknown.\n")
+        #expect(
+            shown.out.dropFirst(line.0.count).hasPrefix(
+                "\n\(Self.user)\n\n\(RealDaemon.app) ios: 2.0.0 is required of everybody, 2.1.0 is announced\n"))
         #expect(
             shown.out.contains("device aaaaaa…aaaa, version 1.0.0\n  known: by its registration or an import, 20"),
             "\(shown.out)")

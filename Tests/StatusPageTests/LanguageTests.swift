@@ -39,7 +39,10 @@ struct LanguageTests {
         let effects = root.appending(path: "../../Rules/Requirements/Campaigns/CampaignEffect.swift").standardized
         let sentences = try String(contentsOf: effects, encoding: .utf8).matches(of: /Sentence\(\s*"([^"]*)"/)
         #expect(sentences.count > 10)
-        return keys.union(sentences.map { String($0.1) })
+        let summaries = root.appending(path: "../RelayAPI/Devices/UserSummary+Words.swift").standardized
+        let parts = try String(contentsOf: summaries, encoding: .utf8).matches(of: /Part\(\s*"([^"]*)"/)
+        #expect(parts.count > 20)
+        return keys.union((sentences + parts).map { String($0.1) })
     }
 
     @Test("every text of the page has its Chinese, with as many values")

@@ -35,6 +35,7 @@ package enum Field: String, Sendable {
     // One user, explained.
     case known, spelling, stage, named, reach, turn, reached, channels, enforce, launchDocument
     case says, why, pushes, versionFrom, versionAt
+    case summary, sentence, from, has, devicesAlike, canGet, canGetWhy, canGetAskedAt
     // Alerts, API tokens, notifications, the log.
     case blocking, endsAt, createdBy, name, scopes, apps, revokedAt, type, url, at, milliseconds, status, level
     // The audit log: an act and its actor.

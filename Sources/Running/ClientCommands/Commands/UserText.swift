@@ -11,7 +11,15 @@ enum UserText {
             return "nothing is known of \(name)\n\(user.shown(.spelling))\n"
                 + (similar(user).map(known) ?? "no other spelling of it is known either") + "\n"
         }
-        return "\(name)\n" + user.list(.apps).map { "\n" + app($0) }.joined()
+        return summary(user) + "\(name)\n" + user.list(.apps).map { "\n" + app($0) }.joined()
+    }
+
+    /// One sentence for each app and platform; it begins with the app's name where there are several apps.
+    private static func summary(_ user: JSONValue) -> String {
+        let all = user.list(.summary)
+        guard !all.isEmpty else { return "" }
+        let isNamed = Set(all.map { $0.shown(.app) }).count > 1
+        return all.map { (isNamed ? "\($0.shown(.app)): " : "") + $0.shown(.sentence) + "\n" }.joined() + "\n"
     }
 
     /// Other spellings of the requested telephone; nil where there are none.

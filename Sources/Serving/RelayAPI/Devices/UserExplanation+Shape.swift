@@ -10,9 +10,13 @@ extension UserExplanation {
     /// An app of a user, and why its requested version is not in force yet.
     typealias WaitingApp = (app: App, wait: RequirementWait?)
 
-    static let shape = Shape<(user: UserExplanation, apps: [WaitingApp])>(
+    static let shape = Shape<(user: UserExplanation, apps: [WaitingApp], now: Timestamp)>(
         "User", "One user, explained.",
         [
+            .list(
+                .summary, of: UserSummary.shape,
+                "The state of the user in each app and platform, in one object and one sentence. Empty if the user is unknown."
+            ) { answer in answer.user.summaries.map { (summary: $0, now: answer.now) } },
             .personal(.telephone, "The telephone as it was asked for.") { $0.user.telephone },
             .member(.known, .flag, "Whether a device, a push or a canary has this telephone.") { $0.user.isKnown },
             .member(

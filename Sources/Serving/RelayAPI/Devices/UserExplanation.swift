@@ -9,6 +9,8 @@ import WireFormat
 package struct UserExplanation: Sendable {
     package var telephone: String
     package var apps: [App] = []
+    /// The state of each app and platform, in the order of `apps`.
+    package var summaries: [UserSummary] { apps.map(\.summary) }
     /// Other spellings that are known, where this telephone is not.
     package var similar: [String] = []
 
@@ -44,6 +46,7 @@ package struct UserExplanation: Sendable {
 
     package struct App: Sendable {
         package var app: AppKey
+        package var summary: UserSummary
         /// nil where no version was ever requested.
         package var record: VersionRecord?
         package var stage: Stage?
@@ -84,10 +87,16 @@ package struct UserExplainer {
     private let store: any RelayStore
     private let versionCache: VersionCache
     private let unknownVersions: EnforceRules.Unknown
+    private let requirements: (any RequirementOperations)?
     /// The most pushes of one user that are listed, over all apps.
     private static let mostPushes = 200
 
-    package init(store: any RelayStore, versionCache: VersionCache, unknownVersions: EnforceRules.Unknown) {
+    /// - Parameter requirements: the waits and offers of the app stores; nil: none is known.
+    package init(
+        store: any RelayStore, versionCache: VersionCache, unknownVersions: EnforceRules.Unknown,
+        requirements: (any RequirementOperations)? = nil
+    ) {
+        self.requirements = requirements
         self.store = store
         self.versionCache = versionCache
         self.unknownVersions = unknownVersions
@@ -106,8 +115,9 @@ package struct UserExplainer {
         let notices = try store.toldAtLogin(devices.map(\.id))
         let campaigns = try campaigns(of: apps, pushes)
         for app in apps.sorted() {
-            var one = UserExplanation.App(app: app, record: records[app])
+            var one = UserExplanation.App(app: app, summary: UserSummary(app, .noDevice), record: records[app])
             let requirements = one.record?.requirements ?? Requirements()
+            let campaigns = campaigns.filter { $0.value.app == app }
             one.pushes = pushes.filter { $0.app == app }.map { delivery in
                 UserExplanation.Push(delivery: delivery, target: campaigns[delivery.campaign]?.requirement.target)
             }
@@ -116,14 +126,36 @@ package struct UserExplainer {
                 let deliveries = one.pushes.map(\.delivery).filter { $0.device == device.id }
                 return UserExplanation.Device(
                     record: device,
-                    push: push(to: device, requirements, deliveries, campaigns.values.filter { $0.app == app }),
+                    push: push(to: device, requirements, deliveries, Array(campaigns.values)),
                     login: login(of: device), enforce: enforce(device), launchDocument: launch(device),
                     toldAtLogin: notices[device.id] ?? [])
             }
+            one.summary = summary(of: one, telephone, Array(campaigns.values))
             explanation.apps.append(one)
         }
         if apps.isEmpty { explanation.similar = try UserSearch(store).similar(to: telephone, where: isMeant) }
         return explanation
+    }
+
+    private func summary(
+        of app: UserExplanation.App, _ telephone: String, _ campaigns: [CampaignRecord]
+    ) -> UserSummary {
+        let record = app.record ?? VersionRecord(app.app)
+        let summarizer = UserSummarizer(
+            record: record, telephone: telephone, campaigns: campaigns, wait: requirements?.wait(of: record),
+            rules: versionCache.rules(of: app.app)
+        ) { [requirements] row, audience in
+            requirements?.offer(of: row, among: record.requirements, record.app, to: audience) ?? .unasked
+        }
+        let devices = app.devices.map(\.record).map { device in
+            let registration = device.registration
+            return (
+                record: device,
+                answer: versionCache.check(
+                    registration.app, version: registration.version, user: registration.user)
+            )
+        }
+        return summarizer.summary(devices, app.pushes)
     }
 
     private func campaigns(of apps: Set<AppKey>, _ pushes: [Delivery]) throws -> [String: CampaignRecord] {
@@ -222,7 +254,7 @@ package struct UserExplainer {
 
 extension DeviceRegistration {
     /// The user of the device, for the channels that know the user.
-    fileprivate var user: UpgradeRule.User { UpgradeRule.User(telephone, isProven: true, system: osVersion) }
+    var user: UpgradeRule.User { UpgradeRule.User(telephone, isProven: true, system: osVersion) }
 }
 
 extension Requirements {
@@ -234,7 +266,7 @@ extension Requirements {
 
 extension Requirement {
     /// Whether its canary names the user.
-    fileprivate func names(_ telephone: String) -> Bool {
+    func names(_ telephone: String) -> Bool {
         canary?.contains { TelephoneRule.matches($0, telephone) } ?? false
     }
 }

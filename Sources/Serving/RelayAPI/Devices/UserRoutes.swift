@@ -32,7 +32,9 @@ extension API {
     }
 
     package var userExplainer: UserExplainer {
-        UserExplainer(store: store, versionCache: versionCache, unknownVersions: settings.enforce().unknown)
+        UserExplainer(
+            store: store, versionCache: versionCache, unknownVersions: settings.enforce().unknown,
+            requirements: control.requirements)
     }
 
     /// An unknown user is no error: the answer reports it, with how the telephone was looked up.
@@ -40,7 +42,8 @@ extension API {
         let (telephone, places) = try user("the user to look up", &query, caller)
         let explanation = try userExplainer.explain(telephone) { places.takes($0) }
         let apps = explanation.apps.map { (app: $0, wait: $0.record.flatMap(control.requirements.wait)) }
-        return .json { $0.object((user: explanation, apps: apps), UserExplanation.shape, for: caller.sight) }
+        let answer = (user: explanation, apps: apps, now: now())
+        return .json { $0.object(answer, UserExplanation.shape, for: caller.sight) }
     }
 
     /// The facts that a person is shown before a user is erased, from all apps that the caller may see.

@@ -26,6 +26,7 @@ extension Schema {
     private static let devices = [
         of(DeviceRecord.shape), of(DeviceRecord.lineShape), of(RegisteredDevice.shape), of(DeadDevice.shape),
         of(DeviceImport.shape), of(DeviceImport.refusedShape), of(UserErasure.shape), of(UserExplanation.shape),
+        of(UserSummary.shape),
         of(UserExplanation.App.shape), of(UserExplanation.Stage.shape), of(UserExplanation.Device.shape),
         of(UserExplanation.Word.shape), of(UserExplanation.Push.shape),
     ]

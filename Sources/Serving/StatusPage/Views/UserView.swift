@@ -53,6 +53,7 @@ extension View {
             }
             return
         }
+        for summary in user.summaries { self.summary(&html, summary, isNamed: user.summaries.count > 1) }
         for app in user.apps { self.app(&html, app) }
         guard may(.devices) else { return }
         html.tag("p") { html in
