@@ -91,6 +91,22 @@ import Testing
                 """, "\(nobody)")
     }
 
+    @Test func `Each app and platform has its sentence, which names the app where there are several`() async {
+        func item(_ app: String, _ sentence: String) -> String {
+            #"{"app":"\#(app)","platform":"ios","sentence":"\#(sentence)"}"#
+        }
+        func shown(_ items: String...) async -> String {
+            let answer = #"{"summary":[\#(items.joined(separator: ","))],"telephone":"138","known":true,"apps":[]}"#
+            let transcript = Transcript()
+            let transport = ScriptedTransport(["GET /v1/users?telephone=138": (200, answer)])
+            #expect(await transcript.run(["users", "explain", "138"], transport) == .done)
+            return transcript.out
+        }
+        #expect(await shown(item("a", "One."), item("a", "Two.")) == "One.\nTwo.\n\n138\n")
+        #expect(await shown(item("a", "One."), item("b", "Two.")) == "a: One.\nb: Two.\n\n138\n")
+        #expect(await shown() == "138\n", "a daemon of an older release sends no sentence")
+    }
+
     @Test func `A number that is known in another spelling is named by each command`() async throws {
         _ = try await daemon.register()
         let miss = "+86\(Self.user)"

@@ -54,6 +54,14 @@ private final class PlayBench: Sendable {
         (try? Version(version)).flatMap { bench.runner.verdict(GateQuestion($0, build: build), of: Self.app) }
     }
 
+    /// The offer of 2.0.0 to a user whose country is not known.
+    var offer: StoreOffer? {
+        (try? Version("2.0.0")).map {
+            bench.runner.offer(
+                GateQuestion($0, build: 200), of: Self.app, to: AudienceCountries(hasUnknown: true))
+        }
+    }
+
     var inForce: String? { (try? bench.store.version(of: Self.app))?.inForce.required?.text }
 
     var fault: String? { bench.runner.faults()["source:com.example.app/android:googlePlay"] }
@@ -91,10 +99,12 @@ struct PlayLiveTests {
         try play.start()
         play.bench.wait("the track was read") { _ in play.verdict()?.reason.contains("version code 190") == true }
         #expect(play.verdict()?.state == .closed)
+        #expect(play.offer?.answer == .notYet && play.offer?.askedAt != nil)
         play.publish(
             PlaySample.summary("200 (2.0.0)", [200]),
             track: PlaySample.track(PlaySample.rollout("200 (2.0.0)", [199, 200], "completed")))
         play.bench.wait("the gate opens") { _ in play.verdict()?.isOpen == true }
+        #expect(play.offer?.answer == .yes)
         play.publish(
             PlaySample.summary("210 (2.1.0)", [210]),
             track: PlaySample.track(PlaySample.rollout("210 (2.1.0)", [210], "completed")))
@@ -151,6 +161,7 @@ struct PlayLiveTests {
         #expect(play.inForce == nil)
         play.roll("inProgress", 0.5)
         play.bench.wait("50 %") { _ in play.inForce == "2.0.0" }
+        #expect(play.offer?.answer == .unknown, "it is in force, and half of the users cannot get it")
         play.roll("halted", 0.5)
         play.bench.wait("halted") { _ in play.verdict()?.state == .halted && play.inForce == nil }
         #expect(play.verdict()?.reason.contains("the rollout of 2.0.0 (version code 200) is halted") == true)
