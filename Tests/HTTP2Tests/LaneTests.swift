@@ -97,7 +97,9 @@ struct LaneTests {
         defer { bench.finish() }
         for tag in 0..<10 { bench.send(1000, from: tag * 1000, tag: tag, body: 200) }
         #expect(try bench.collector.batches(10).allSatisfy { $0.count(of: 200) == 1000 })
-        let arrived = bench.peer.state.now.requests.compactMap { $0.headers["apns-id"].flatMap { Int($0.dropFirst(3)) } }
+        let arrived = bench.peer.state.now.requests.compactMap {
+            $0.headers["apns-id"].flatMap { Int($0.dropFirst(3)) }
+        }
         #expect(arrived.count == 10_000)
         // The requests that arrived before it though they were behind it.
         let most = arrived.enumerated().map { place, number in place - number }.max() ?? 0
