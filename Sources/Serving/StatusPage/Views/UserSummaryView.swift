@@ -10,7 +10,13 @@ import WireFormat
 extension View {
     /// - Parameter isNamed: whether the line begins with the app, as there are several.
     func summary(_ html: inout HTML, _ summary: UserSummary, isNamed: Bool) {
-        html.tag("p", [.class("notice")]) { html in
+        let urgency: Attribute? =
+            switch summary.state {
+            case .lockedOut: .class("notice bad")
+            case .unknownVersion, .willBeAsked: .class("notice")
+            case .mayGoOn, .noDevice, .notConfigured: nil
+            }
+        html.tag("p", urgency.map { [$0] } ?? []) { html in
             if isNamed {
                 html.foreign(name(summary.app))
                 html.text(" – ")
