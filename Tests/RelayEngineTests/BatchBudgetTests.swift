@@ -9,7 +9,6 @@ import Testing
     private let budget: BatchBudget = {
         var limits = BatchLimits()
         limits.batchSize = 500
-        limits.batchesAtOnce = 16
         return BatchBudget(limits)
     }()
 

@@ -6,9 +6,8 @@ package struct BatchLimits: Sendable, Equatable {
     package var batchSize = 2000
     /// Pushes on their way until the service has shown that it takes them. Default 64.
     package var probeSize = 64
-    /// Batches of one service on their way at once, retries included, before `BatchBudget` changes the number: with the daemon's batches
-    /// of 500, as many devices as a lane sends while the dispatcher reads, fills and commits as many to a disk of 10 ms. Default 32.
-    package var batchesAtOnce = 32
+    /// Batches of one service on their way at once, retries included, before `BatchBudget` changes the number. Default 16.
+    package var batchesAtOnce = 16
 
     package init() {}
 }
