@@ -126,7 +126,7 @@ final class HTTP2Connection {
     ///   to be worth it.
     /// - Returns: whether any was opened.
     func fill(atMost limit: Int, at now: MonotonicTime) -> Bool {
-        guard failure == nil, writeFailure == nil, !isBlocked, !waitsForCutBody() else { return false }
+        guard !waitsForCutBody(), failure == nil, writeFailure == nil, !isBlocked else { return false }
         let free = machine.worthwhileRoom
         let room = free < 2 * limit ? free : limit
         var opened = 0
@@ -144,7 +144,7 @@ final class HTTP2Connection {
         flush()
         // With a window open, the body waits for its own stream's.
         let window = unsafe nghttp2_session_get_remote_window_size(session)
-        return isBlocked || cutBodies > 0 && window <= 0
+        return cutBodies > 0 && window <= 0
     }
 
     private func open(_ reference: RequestReference, _ prepared: PreparedBatch) -> Bool {
