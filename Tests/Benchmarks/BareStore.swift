@@ -31,7 +31,7 @@ struct BareStore {
         // The journal and the cache that the relay has; the shell commits once, at the end.
         _ = try Child(shell, [filePath, "PRAGMA journal_mode = WAL", schema]).result()
         // The columns of the table up to the last that has a value: the shell leaves the others empty.
-        try write { number in
+        try Stage.write(0..<devices, to: rowsPath) { number in
             "\(number + 1),1,\(Sender.token(number)),\(Self.mixed(number)),\(Sender.telephone(number)),1.0.0,0,\(Self.time)\n"
         }
         let before = ProcessUsage.childrensTime
@@ -45,42 +45,28 @@ struct BareStore {
 
     // MARK: PostgreSQL
 
-    private func copy(_ server: StageServer) throws -> UInt64? {
-        guard try stage.sql("CREATE TABLE bare (LIKE upgrade_relay.device INCLUDING ALL)") != nil else { return nil }
-        defer { _ = try? stage.sql("DROP TABLE bare") }
-        try write { number in
+    private func copy(_ server: StageServer) throws -> UInt64 {
+        try server.ask("CREATE TABLE bare (LIKE upgrade_relay.device INCLUDING ALL)")
+        defer { _ = try? server.ask("DROP TABLE bare") }
+        try Stage.write(0..<devices, to: rowsPath) { number in
             let digest = [number, ~number].map { String(format: "%016lx", Self.mixed($0)) }.joined()
             return
                 "\(number + 1),1,\(digest),\\x00\(Sender.token(number)),\(Sender.telephone(number)),1.0.0,0,\(Self.time)\n"
         }
         let before = try server.usage(asksFirst: true)
-        try stage.sql(
+        try server.ask(
             "\\copy bare (id, app_id, digest, token, telephone, version, environment, registered_at)"
                 + " from '\(rowsPath)' (FORMAT csv)")
-        // The session ends after psql, and counts once the server has waited for it.
-        usleep(500_000)
-        let time = try server.usage(asksFirst: false).processorTime - before.processorTime
-        return try checked(time, stage.sql("SELECT count(*) FROM bare"))
+        let time = try server.usageOfEndedSessions().processorTime - before.processorTime
+        return try checked(time, server.ask("SELECT count(*) FROM bare"))
     }
 
     // MARK: Rows
 
     private static let time = 1_764_500_000_000
 
-    private func write(_ line: (Int) -> String) throws {
-        try Data().write(to: URL(fileURLWithPath: rowsPath))
-        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: rowsPath))
-        for first in stride(from: 0, to: devices, by: 10_000) {
-            let lines = (first..<min(first + 10_000, devices)).map(line)
-            try file.write(contentsOf: Data(lines.joined().utf8))
-        }
-        try file.close()
-    }
-
-    private func checked(_ time: UInt64, _ count: String?) throws -> UInt64 {
-        guard count == "\(devices)" else {
-            throw BenchError("the bare store has \(count ?? "none") of \(devices) rows")
-        }
+    private func checked(_ time: UInt64, _ count: String) throws -> UInt64 {
+        guard count == "\(devices)" else { throw BenchError("the bare store has \(count) of \(devices) rows") }
         return time
     }
 

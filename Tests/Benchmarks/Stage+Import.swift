@@ -24,16 +24,10 @@ extension Stage {
         _ numbers: Range<Int>, as format: Format = .ndjson, isNightly: Bool = false, beside writer: OtherWriter? = nil
     ) throws -> BenchReport.Row {
         let path = folder.appending(path: "devices.\(format.rawValue)")
-        try (format == .csv ? "token,telephone,version\n" : "").write(to: path, atomically: false, encoding: .utf8)
-        let file = try FileHandle(forWritingTo: path)
-        try file.seekToEnd()
-        for first in stride(from: numbers.lowerBound, to: numbers.upperBound, by: 10_000) {
-            let lines = (first..<min(first + 10_000, numbers.upperBound)).map { number in
-                format.line(of: number, version: isNightly && number % 100 == 0 ? "1.0.1" : "1.0.0")
-            }
-            try file.write(contentsOf: Data(lines.joined().utf8))
+        let header = format == .csv ? "token,telephone,version\n" : ""
+        try Self.write(numbers, to: path.path, header: header) { number in
+            format.line(of: number, version: isNightly && number % 100 == 0 ? "1.0.1" : "1.0.0")
         }
-        try file.close()
         defer { try? FileManager.default.removeItem(at: path) }
         guard let daemon = daemon?.identifier else { throw BenchError("no daemon runs") }
         let before = try ProcessUsage(of: daemon)
@@ -74,5 +68,17 @@ extension Stage {
         row.add("otherMedianMilliseconds", "median ms", waits.map { $0[$0.count / 2] })
         row.add("otherWorstMilliseconds", "worst ms", waits?.last)
         return row
+    }
+
+    /// Writes a line for each number into a new file.
+    static func write(_ numbers: Range<Int>, to path: String, header: String = "", _ line: (Int) -> String) throws {
+        try header.write(toFile: path, atomically: false, encoding: .utf8)
+        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+        try file.seekToEnd()
+        for first in stride(from: numbers.lowerBound, to: numbers.upperBound, by: 10_000) {
+            let lines = (first..<min(first + 10_000, numbers.upperBound)).map(line)
+            try file.write(contentsOf: Data(lines.joined().utf8))
+        }
+        try file.close()
     }
 }

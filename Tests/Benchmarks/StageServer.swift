@@ -25,7 +25,7 @@ final class StageServer {
             throw BenchError("PostgreSQL's server does not say which process it is")
         }
         postmaster = process
-        if counting { _ = try ask("CREATE EXTENSION pg_stat_statements") }
+        if counting { try ask("CREATE EXTENSION pg_stat_statements") }
     }
 
     var conninfo: String { server.conninfo() }
@@ -59,14 +59,21 @@ final class StageServer {
         return usage
     }
 
+    /// The usage after a program that has just ended: its sessions end after it, and count once the server has waited for them.
+    func usageOfEndedSessions() throws -> Usage {
+        usleep(500_000)
+        return try usage(asksFirst: false)
+    }
+
     /// The number of statements so far, without this one.
     func statements() throws -> Int { Int(try ask("SELECT sum(calls) FROM pg_stat_statements")) ?? 0 }
 
-    private func ask(_ question: String) throws -> String {
-        try server.run(
-            "\"$1/psql\" -h \(server.folder) -p \(server.port) -U \(PostgresServer.superuser) -d postgres -Atc \"\(question)\" > answer"
-        )
-        let answer = try String(contentsOfFile: "\(server.folder)/answer", encoding: .utf8)
+    /// What psql prints for a statement, or for a command of its own.
+    @discardableResult
+    func ask(_ question: String) throws -> String {
+        guard let programs = PostgresServer.binaries else { throw BenchError("PostgreSQL's programs are gone") }
+        let words = ["--no-psqlrc", "-d", conninfo, "-v", "ON_ERROR_STOP=1", "-Atqc", question]
+        let answer = String(decoding: try Child(programs + "/psql", words).result(), as: UTF8.self)
         return answer.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 

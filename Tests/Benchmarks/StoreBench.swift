@@ -69,9 +69,7 @@ struct StoreBench {
         let said = try Child(options.relay, words).result()
         let seconds = (ContinuousClock.now - began) / .seconds(1)
         let commandTime = ProcessUsage.childrensTime - commandBefore
-        // The command's sessions end after it, and count once the server has waited for them.
-        usleep(500_000)
-        let served = try server.usage(asksFirst: false) - before
+        let served = try server.usageOfEndedSessions() - before
         struct Moved: Decodable {
             var rows: Int
             var tables: [String: Int]

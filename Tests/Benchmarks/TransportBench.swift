@@ -43,10 +43,6 @@ struct TransportBench {
                 theirTimes.append(ProcessUsage.childrensTime - between)
             }
             allocations[streams] = ours.compactMap(\.allocations).max()
-            // The best of all runs, which was disturbed least.
-            func perPush(_ times: [UInt64]) -> Double? {
-                times.min().map { Double($0) / Double(options["pushes"]) / 1000 }
-            }
             let (cost, theirCost) = (perPush(times), perPush(theirTimes))
             var row = BenchReport.Row()
             row.add("streams", "streams", streams)
@@ -68,8 +64,7 @@ struct TransportBench {
         return (rows, allocations)
     }
 
-    /// The microseconds of CPU of a push that is built and sent, and no more: of the whole sending process, on one connection. The best
-    /// of all runs, which was disturbed least.
+    /// The microseconds of CPU of a push that is built and sent, and no more: of the whole sending process, on one connection.
     func bare() throws -> Double? {
         let stage = try Stage(relay: options.relay)
         defer { stage.tearDown() }
@@ -78,7 +73,12 @@ struct TransportBench {
             _ = try send(stage, streams: options.all("streams").max() ?? 1)
             return ProcessUsage.childrensTime - before
         }
-        return times.min().map { Double($0) / Double(options["pushes"]) / 1000 }
+        return perPush(times)
+    }
+
+    /// The microseconds of a push by the best of all runs, which was disturbed least.
+    private func perPush(_ times: [UInt64]) -> Double? {
+        times.min().map { Double($0) / Double(options["pushes"]) / 1000 }
     }
 
     /// The two libraries that carry requests, with one token and with many in each, in turns.
@@ -100,8 +100,7 @@ struct TransportBench {
             var row = BenchReport.Row()
             row.add("carrier", "carrier", way.0)
             row.add("tokens", "tokens a request", way.1)
-            let cost = results.map(\.time).min().map { Double($0) / Double(options["pushes"]) / 1000 }
-            row.add("cpuMicroseconds", "µs/push", cost)
+            row.add("cpuMicroseconds", "µs/push", perPush(results.map(\.time)))
             let rate = results.map(\.seconds).min().map { Double(options["pushes"]) / $0 }
             row.add("pushesPerSecond", "pushes/s", rate, decimals: 0)
             return row
