@@ -68,7 +68,7 @@ final class StageServer {
     /// The number of statements so far, without this one.
     func statements() throws -> Int { Int(try ask("SELECT sum(calls) FROM pg_stat_statements")) ?? 0 }
 
-    /// What psql prints for a statement, or for a command of its own.
+    /// The output of psql for a statement, or for a command of its own.
     @discardableResult
     func ask(_ question: String) throws -> String {
         guard let programs = PostgresServer.binaries else { throw BenchError("PostgreSQL's programs are gone") }
