@@ -19,6 +19,14 @@ struct BareStore {
         return time.map { Double($0) / Double(devices) / 1000 }
     }
 
+    /// - Parameter server: has the relay's schema.
+    /// - Returns: seconds of the server's CPU for a copy of so many rows.
+    static func copyTime(_ devices: Int, _ stage: Stage, to server: StageServer) throws -> Double {
+        let bare = BareStore(stage: stage, devices: devices)
+        defer { try? FileManager.default.removeItem(atPath: bare.rowsPath) }
+        return Double(try bare.copy(server)) / 1e9
+    }
+
     // MARK: SQLite
 
     private func insert() throws -> UInt64? {

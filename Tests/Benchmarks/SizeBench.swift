@@ -11,7 +11,8 @@ struct SizeBench {
         defer { stage.tearDown() }
         try stage.start()
         var rows: [BenchReport.Row] = []
-        func measure(_ act: String, _ body: () throws -> Void) throws {
+        /// - Parameter reference: the same work by the store's own means; returns whether it could be done.
+        func measure(_ act: String, beside reference: () throws -> Bool = { false }, _ body: () throws -> Void) throws {
             let before = try stage.daemon.map { try ProcessUsage(of: $0.identifier).processorTime }
             let commandBefore = ProcessUsage.childrensTime
             let began = ContinuousClock.now
@@ -30,6 +31,10 @@ struct SizeBench {
             // A start awaits the daemon before it, which is no command.
             let command = act.hasPrefix(Self.start) ? nil : ProcessUsage.childrensTime - commandBefore
             row.add("commandCPUMilliseconds", "command ms", command.map { Double($0) / 1e6 })
+            let referenceBegan = ContinuousClock.now
+            let alone = try reference() ? (ContinuousClock.now - referenceBegan) / .seconds(1) : nil
+            row.add("aloneMilliseconds", "alone ms", alone.map { $0 * 1000 })
+            row.add("ofAlone", "of alone", alone.map { seconds / $0 })
             // The daemon's memory since its start.
             row.add("peakMemoryBytes", "peak MiB", bytes: after.peakMemory)
             rows.append(row)
@@ -61,9 +66,11 @@ struct SizeBench {
         try measure("adoption") { try stage.api("GET", "/v1/campaigns/\(id)/adoption") }
         try measure("report") { try stage.api("GET", "/v1/campaigns/\(id)/report") }
         try measure("metrics") { try stage.api("GET", "/metrics") }
-        try measure("store check") { try command("store", "check") }
+        try measure("store check", beside: { try checkAlone(stage) }) { try command("store", "check") }
         if store == .sqlite {
-            try measure("store backup") { try command("store", "backup", stage.folder.appending(path: "backup").path) }
+            try measure("store backup", beside: { try copyAlone(stage) }) {
+                try command("store", "backup", stage.folder.appending(path: "backup").path)
+            }
         }
         try measure("start after a campaign") { try stage.start() }
         // The campaign ended long ago: an hour is the least age of what goes.
@@ -77,4 +84,20 @@ struct SizeBench {
     }
 
     private static let start = "start"
+
+    /// SQLite's own check of pages and indexes, which is the first step of the relay's; false where it cannot be had.
+    private func checkAlone(_ stage: Stage) throws -> Bool {
+        guard stage.server == nil, let shell = Stage.sqliteShell else { return false }
+        let answer = try Child(shell, ["-readonly", stage.storePath, "PRAGMA integrity_check"]).result()
+        guard String(decoding: answer, as: UTF8.self) == "ok\n" else { throw BenchError("sqlite3 finds damage") }
+        return true
+    }
+
+    /// A copy of the file that is on the disk when it ends.
+    private func copyAlone(_ stage: Stage) throws -> Bool {
+        let copy = stage.folder.appending(path: "copy").path
+        defer { try? FileManager.default.removeItem(atPath: copy) }
+        _ = try Child("/bin/dd", ["if=\(stage.storePath)", "of=\(copy)", "bs=1M", "conv=fsync", "status=none"]).result()
+        return true
+    }
 }

@@ -84,7 +84,10 @@ struct StoreBench {
         row.add("rows", "rows", moved.rows)
         row.add("seconds", "seconds", seconds)
         row.add("commandCPUSeconds", "command CPU s", Double(commandTime) / 1e9)
-        row.add("serverCPUSeconds", "server CPU s", Double(served.processorTime) / 1e9)
+        let serverSeconds = Double(served.processorTime) / 1e9
+        row.add("serverCPUSeconds", "server CPU s", serverSeconds)
+        // The reference: psql's copy of as many devices.
+        row.add("ofCopy", "of \\copy", serverSeconds / (try BareStore.copyTime(devices, stage, to: server)))
         row.add("serverLogBytes", "log MiB", bytes: served.log)
         return row
     }

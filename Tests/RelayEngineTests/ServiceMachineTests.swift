@@ -229,8 +229,22 @@ import Testing
     @Test func theBudgetBoundsBatchesAndTheirSize() {
         let bench = Bench()
         bench.prove()
-        bench.machine.change(share: BatchBudget.Share(batches: 2, batchSize: 100))
+        bench.machine.change(share: BatchBudget.Share(batches: 2, quickBatches: 3, batchSize: 100))
         #expect(bench.readAll().map(\.pushes) == [100, 100])
+    }
+
+    @Test func aServiceThatAnswersAtOnceHasMoreBatchesOut() {
+        let bench = Bench()
+        bench.prove()
+        bench.machine.change(share: BatchBudget.Share(batches: 2, quickBatches: 3, batchSize: 100))
+        bench.machine.returned(after: .milliseconds(99))
+        let quick = bench.readAll()
+        #expect(quick.count == 3)
+        bench.machine.returned(after: ServiceMachine.moment)
+        bench.answer(quick[0], .taken)
+        #expect(bench.readAll().isEmpty, "two of the three are still out")
+        bench.answer(quick[1], .taken)
+        #expect(bench.readAll().count == 1)
     }
 
     @Test func whatWasStoppedSendsNothingUntilTheCampaignBeginsAnew() throws {

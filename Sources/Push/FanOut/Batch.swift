@@ -66,6 +66,8 @@ final class Batch {
     }
 
     private var phase = Phase.spare
+    /// When it was given to a lane; nil: it was not yet.
+    var leftAt: MonotonicTime?
     var devices = DeviceRows()
     /// One row for each device, once `settle` has run; until then only the rows of devices that get no push are final.
     private var rows: [LedgerRow] = []
@@ -307,6 +309,7 @@ final class Batch {
         // nothing else has them now.
         spareTargets = requests?.targets ?? spareTargets
         phase = .spare
+        leftAt = nil
         spareTargets.removeAll(keepingCapacity: true)
         devices.removeAll()
         rows.removeAll(keepingCapacity: true)

@@ -137,6 +137,7 @@ extension Dispatcher {
             return
         }
         batchesOut[batch.tag] = batch
+        batch.leftAt = now.tick
         services.submit(requests.batch, to: service, pin: batch.pin)
     }
 

@@ -151,6 +151,7 @@ package struct Dispatcher {
         case .returned(let requests):
             guard let batch = batchesOut[requests.tag], !sendSecondTries(batch) else { return }
             batchesOut[requests.tag] = nil
+            if let leftAt = batch.leftAt { batch.service?.machine.returned(after: now.tick - leftAt) }
             answered.append(batch)
         case .pool(let pool, let lane, let condition):
             services.note(PoolAddress(pool: pool, lane: lane), is: condition, at: now)

@@ -5,9 +5,14 @@
 /// Beside its base share, each service gets batches that fill the streams its pools have open: a connection that was opened
 /// to hide latency is of use only if there is something to put on it. The total is bounded, for memory and for what a crash
 /// may send twice: with many services each has fewer batches, and in the end smaller ones.
+///
+/// A service that answers at once gets twice its base share: else its lanes have nothing left to do while the store commits
+/// to a slow disk.
 package struct BatchBudget: Sendable {
     package struct Share: Sendable, Equatable {
         package var batches: Int
+        /// Batches of a service that answers at once (`ServiceMachine.moment`).
+        package var quickBatches: Int
         /// Devices in a batch.
         package var batchSize: Int
     }
@@ -24,7 +29,7 @@ package struct BatchBudget: Sendable {
     }
 
     /// The most that one service may have.
-    package var mostBatches: Int { limits.batchesAtOnce + batches(for: Self.extraDevices) }
+    package var mostBatches: Int { 2 * limits.batchesAtOnce + batches(for: Self.extraDevices) }
 
     /// - Parameter streams: for each service, the streams that its pools have open.
     package func shares(streams: [Int]) -> [Share] {
@@ -42,7 +47,12 @@ package struct BatchBudget: Sendable {
             left -= parts[index]
         }
         let batchSize = min(size, max(own, Self.smallestBatch))
-        return parts.map { Share(batches: max(1, own / batchSize) + batches(for: $0), batchSize: batchSize) }
+        return parts.map {
+            let extra = batches(for: $0)
+            return Share(
+                batches: max(1, own / batchSize) + extra, quickBatches: max(1, 2 * own / batchSize) + extra,
+                batchSize: batchSize)
+        }
     }
 
     private func batches(for devices: Int) -> Int {

@@ -74,10 +74,15 @@ package struct ServiceMachine: Sendable {
     package static let probeSample = 20
     /// New connections in a row that the service binds to another key, after which the key is at fault.
     private static let reconnectLimit = 3
+    /// A service answers at once if a batch is back within this time: twice as many batches are then still no more than
+    /// two tenths of a second of work that a crash may repeat.
+    package static let moment = Duration.milliseconds(100)
 
     private let limits: BatchLimits
     private var campaign: Campaign?
     private var share: BatchBudget.Share
+    /// Whether the last batch was back within a moment.
+    private var isQuick = false
     private var outage: OutageHold
     /// Answers since the probe began.
     private var probed = 0
@@ -91,7 +96,8 @@ package struct ServiceMachine: Sendable {
     /// - Parameter outageProbes: the time until the first probe in an outage, and the longest.
     package init(limits: BatchLimits, outageProbes: ClosedRange<Duration> = OutageHold.intervals) {
         self.limits = limits
-        share = BatchBudget.Share(batches: limits.batchesAtOnce, batchSize: limits.batchSize)
+        share = BatchBudget.Share(
+            batches: limits.batchesAtOnce, quickBatches: limits.batchesAtOnce, batchSize: limits.batchSize)
         outage = OutageHold(intervals: outageProbes)
     }
 
@@ -112,7 +118,8 @@ package struct ServiceMachine: Sendable {
             return .endPause
         }
         let isProbe = isProbe || outage.isHeld || probed < probeSample
-        switch campaign.scheduler.next(at: now.wall, atMost: share.batches, isProbe: isProbe) {
+        let most = isQuick ? share.quickBatches : share.batches
+        switch campaign.scheduler.next(at: now.wall, atMost: most, isProbe: isProbe) {
         case .openShards:
             return .openShards
         case .wait(let until):
@@ -275,6 +282,13 @@ package struct ServiceMachine: Sendable {
         campaign?.devicesPerPush = pushes > 0 ? (known + share) / 2 : min(share, 10_000)
     }
 
+    /// A batch is back.
+    ///
+    /// - Parameter time: since it was given to a lane.
+    package mutating func returned(after time: Duration) {
+        isQuick = time < Self.moment
+    }
+
     /// A batch has its answers. Called once for each, before it is recorded.
     ///
     /// - Parameters:
@@ -316,30 +330,6 @@ package struct ServiceMachine: Sendable {
         campaign?.reconnects += 1
         campaign?.firstTagOnNewConnection = nextTag
         return known.reconnects + 1 >= Self.reconnectLimit
-    }
-
-    /// How a batch ended.
-    package struct End: Sendable, Equatable {
-        package var source: BatchScheduler.Source
-        package var tag: Int
-        package var pushes: Int
-        /// The shard as it is now; nil where nothing was recorded, and the batch is read again.
-        package var shard: ShardRange?
-        /// When the first of its retries is due.
-        package var earliestRetry: Timestamp?
-        /// For a batch of retries: when the ledger's next retry is due.
-        package var nextRetry: Timestamp?
-        /// Pushes that no connection was available for, and how long until the next one is dialled.
-        package var unreached = 0
-        package var rest = Duration.zero
-        /// Pushes that were sent again on another connection.
-        package var resends = 0
-
-        package init(source: BatchScheduler.Source, tag: Int, pushes: Int) {
-            self.source = source
-            self.tag = tag
-            self.pushes = pushes
-        }
     }
 
     /// A batch is recorded, or came back unsent as a whole.

@@ -194,7 +194,8 @@ package struct FanOutConfiguration: Sendable, Equatable {
     /// Threads that each drive their own connections. Default 1: enough for hundreds of thousands of pushes a second.
     package var lanes = 1
     /// Devices that are read, sent and recorded together. After kill -9 the relay may send the batches in flight a second
-    /// time: at most 16 for each push service, and those that fill the streams of its connections (`BatchBudget`). Default 500.
+    /// time: at most 16 for each push service, 32 of one that answers them within 100 ms, and those that fill the streams of its
+    /// connections (`BatchBudget`). Default 500.
     package var batch = 500
     /// Devices of one shard, the unit of parallel work. Default 50,000.
     package var shardSize = 50_000
