@@ -8,6 +8,7 @@ package enum ListBound: String, Sendable, CaseIterable {
     // A request's head.
     case queryParameters, pathSegments, headerFields, connectionOptions
     case acceptedTypes, acceptedCodings, acceptedLanguages, entityTags, cookies, forwardedHops, webhookSignatures
+    case proxyHops, groups
     // Bodies.
     case formFields, jsonDepth, jsonMembers, jsonValues
     case telephones, blockedVersions, languages, scopes, apps
@@ -30,7 +31,7 @@ package enum ListBound: String, Sendable, CaseIterable {
     package var limit: Int {
         switch self {
         case .queryParameters, .formFields: 64
-        case .pathSegments, .webhookSignatures, .scopes: 16
+        case .pathSegments, .webhookSignatures, .scopes, .proxyHops: 16
         // A browser sends some thirty.
         case .headerFields: 512
         case .acceptedLanguages: LanguageRanges.maximumCount
@@ -39,7 +40,7 @@ package enum ListBound: String, Sendable, CaseIterable {
         case .cookies: 128
         // The hop that the client spoke to.
         case .forwardedHops: 1
-        case .jsonMembers, .apps: 256
+        case .jsonMembers, .apps, .groups: 256
         case .jsonValues: 10_000
         case .telephones: 1000
         case .blockedVersions: 20
@@ -58,7 +59,7 @@ package enum ListBound: String, Sendable, CaseIterable {
         case .telephones, .blockedVersions, .languages, .scopes, .apps: .refused(422)
         case .foreignValues: .failed
         case .acceptedTypes, .acceptedCodings, .acceptedLanguages, .entityTags, .cookies, .forwardedHops,
-            .webhookSignatures, .foreignHeaderParts, .namedFaults:
+            .webhookSignatures, .foreignHeaderParts, .namedFaults, .proxyHops, .groups:
             .passedOver
         }
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import WireFormat
 
 /// The address that a connection comes from, without its port.
 package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
@@ -10,6 +11,26 @@ package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
     package static let none = PeerAddress()
 
     private init() {}
+
+    /// - Parameter text: an IPv4 or IPv6 address without brackets, port or zone; nil for all else, and for "::", which is
+    ///   no host's address (RFC 4291, section 2.5.2).
+    package init?(_ text: some StringProtocol) {
+        let text = String(text)
+        // A NUL would end the text for C.
+        guard text.utf8.allSatisfy({ Hex.value(of: $0) != nil || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: ":") })
+        else { return nil }
+        let isShort = !text.contains(":")
+        var bytes = [UInt8](repeating: 0, count: isShort ? 4 : 16)
+        guard
+            unsafe bytes.withUnsafeMutableBytes({
+                unsafe inet_pton(isShort ? AF_INET : AF_INET6, text, $0.baseAddress)
+            }) == 1
+        else { return nil }
+        func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+        low = isShort ? 0xFFFF_0000_0000 | number(bytes[...]) : number(bytes[8...])
+        high = isShort ? 0 : number(bytes[..<8])
+        if self == .none { return nil }
+    }
 
     @unsafe init(_ address: UnsafePointer<sockaddr>?) {
         guard let address = unsafe address else { return }
@@ -28,7 +49,22 @@ package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    private var isIPv4: Bool { high == 0 && low >> 32 == 0xFFFF }
+    /// Whether it is an IPv4 address, mapped or not.
+    var isIPv4: Bool { high == 0 && low >> 32 == 0xFFFF }
+
+    /// Whether the first bits of both are the same: 0 to 128, in the IPv6 form.
+    func shares(_ bits: Int, with other: PeerAddress) -> Bool {
+        func mask(_ count: Int) -> UInt64 { count <= 0 ? 0 : count >= 64 ? .max : .max << (64 - UInt64(count)) }
+        return (high ^ other.high) & mask(bits) == 0 && (low ^ other.low) & mask(bits - 64) == 0
+    }
+
+    /// The same address with all bits behind the first ones zero.
+    func prefix(_ bits: Int) -> PeerAddress {
+        var prefix = self
+        if bits < 128 { prefix.low = bits <= 64 ? 0 : low & (.max << (128 - UInt64(bits))) }
+        if bits < 64 { prefix.high = bits <= 0 ? 0 : high & (.max << (64 - UInt64(bits))) }
+        return prefix
+    }
 
     /// The address that counts as one client: an IPv4 address, or the /64 that one subscriber is given (RFC 6177; BCP 157).
     var subscriber: PeerAddress {

@@ -27,8 +27,10 @@ package struct RequestHead: Sendable {
     /// Path and query as they came over the wire, still encoded.
     package var target: String
     package var headers: HeaderFields
-    /// The client's address.
+    /// The client's address: that of the connection, or the one that a trusted proxy reports.
     package var peer = PeerAddress.none
+    /// The trusted proxy that the connection comes from; nil: the connection is the client's own.
+    package var proxy: PeerAddress?
     /// The user of the process at the other end of the control socket; nil on the network, and where the system does not
     /// report it.
     package var user: UInt32?
@@ -53,8 +55,13 @@ package struct RequestHead: Sendable {
 /// cheaper than a hash table.
 package struct HeaderFields: Sendable {
     private var fields: [(name: String, value: String)] = []
+    /// The names of fields that came more than once.
+    private var repeated: [String] = []
 
     package init() {}
+
+    /// Whether the field came more than once, so that its value is a list of several senders' texts.
+    package func isRepeated(_ name: String) -> Bool { repeated.contains(name) }
 
     package subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
 
@@ -66,6 +73,7 @@ package struct HeaderFields: Sendable {
     mutating func append(_ name: String, _ value: String) {
         if let known = fields.firstIndex(where: { $0.name == name }) {
             fields[known].value += ", " + value
+            repeated.append(name)
         } else {
             fields.append((name, value))
         }
