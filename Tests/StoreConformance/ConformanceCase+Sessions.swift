@@ -42,6 +42,30 @@ extension ConformanceCase {
             try check(try store.revokeToken(name: "other", at: subject.now), "revoked")
             try check(!(try store.sessions(at: subject.now + .seconds(20)).contains { $0.hash == hash(30) }), "revoked")
         },
+        ConformanceCase("the session of a proxy's person has its own rights, and counts for that person") { subject in
+            let store = subject.store
+            func session(_ actor: String, _ key: UInt8, _ scopes: Set<Scope>?, _ second: Int64) -> BrowserSession {
+                let at = subject.now + .seconds(second)
+                return BrowserSession(
+                    actor: actor, token: [UInt8](repeating: key, count: 32), scopes: scopes, createdAt: at, usedAt: at,
+                    expiresAt: at + .seconds(100))
+            }
+            func hash(_ number: Int) -> [UInt8] { [UInt8](repeating: 3, count: 31) + [UInt8(number)] }
+            for number in 0..<4 {
+                let one = session("proxy:ada", 40, [.status, .campaigns], Int64(number))
+                try store.addSession(one, hash: hash(number), most: 3)
+            }
+            try store.addSession(session("proxy:bob", 41, [], 5), hash: hash(5), most: 3)
+            let found = try store.session(hash: hash(3))
+            try same(found?.session, session("proxy:ada", 40, [.status, .campaigns], 3))
+            try same(found?.holder, .person([.status, .campaigns]))
+            try same(try store.session(hash: hash(5))?.holder, .person([]))
+            try same(try store.session(hash: hash(0)), nil)
+            try same(try store.sessions(at: subject.now + .seconds(10)).count, 4)
+            // A digest that is no API token's gives no right by itself.
+            try store.addSession(session("ada", 42, nil, 6), hash: hash(6), most: 3)
+            try same(try store.session(hash: hash(6)), nil)
+        },
         ConformanceCase("who ends somebody's session stands in the audit trail") { subject in
             let store = subject.store
             let hash = [UInt8](repeating: 9, count: 32)

@@ -81,6 +81,8 @@ static const char steps[] = {
 #embed "schema/37-channel-range.sql"
     , 0,
 #embed "schema/38-channel-index.sql"
+    , 0,
+#embed "schema/39-people-of-proxies.sql"
     , 0
 };
 

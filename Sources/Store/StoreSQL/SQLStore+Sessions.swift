@@ -9,8 +9,10 @@ extension SQLStore {
             try connection.run("DELETE FROM session WHERE expires_at < ?", session.createdAt)
             try connection.run(
                 """
-                INSERT INTO session (hash, token, actor, created_at, used_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)
-                """, hash, session.token, session.actor, session.createdAt, session.usedAt, session.expiresAt)
+                INSERT INTO session (hash, token, actor, scopes, created_at, used_at, expires_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+                """, hash, session.token, session.actor, session.scopes.map(AccessToken.text(of:)), session.createdAt,
+                session.usedAt, session.expiresAt)
             let others: SQL = "SELECT hash FROM session WHERE hash <> ? AND"
             let order: SQL = "ORDER BY created_at DESC, hash"
             // The new session stays, whatever the clocks of other relays are.
@@ -69,17 +71,17 @@ extension SQLStore {
 extension LiveSession: Selection {
     fileprivate static let good: SQL = """
         FROM session AS s LEFT JOIN access_token AS t ON t.hash = s.token
-        WHERE (s.token IS NULL OR t.hash IS NOT NULL AND t.revoked_at IS NULL)
+        WHERE (s.token IS NULL OR s.scopes IS NOT NULL OR t.hash IS NOT NULL AND t.revoked_at IS NULL)
         """
 
     package static let columns: SQL =
-        "s.actor, s.token, s.created_at, s.used_at, s.expires_at, \(AccessToken.columns(of: "t"))"
+        "s.actor, s.token, s.scopes, s.created_at, s.used_at, s.expires_at, \(AccessToken.columns(of: "t"))"
 
     package static func read(_ row: inout Columns<some SQLRow>) -> LiveSession {
         LiveSession(
             session: BrowserSession(
-                actor: row.text(), token: row.optionalBlob(), createdAt: row.time(), usedAt: row.time(),
-                expiresAt: row.time()),
+                actor: row.text(), token: row.optionalBlob(), scopes: row.optionalText().map(AccessToken.scopes(in:)),
+                createdAt: row.time(), usedAt: row.time(), expiresAt: row.time()),
             token: row.optional(AccessToken.self))
     }
 }

@@ -16,7 +16,7 @@ extension SQLStore {
             try connection.run(
                 """
                 INSERT INTO access_token (name, hash, scopes, apps, created_at, revoked_at) VALUES (?, ?, ?, ?, ?, ?)
-                """, token.name, hash, token.scopes.map(\.rawValue).sorted().joined(separator: " "),
+                """, token.name, hash, AccessToken.text(of: token.scopes),
                 token.apps?.sorted().joined(separator: "\n"), token.createdAt, token.revokedAt)
             try AuditTable.insert(
                 AuditEntry(
@@ -125,6 +125,14 @@ extension AccessToken: Selection {
         ]
     }
 
+    /// A set of scopes as a column keeps it.
+    static func text(of scopes: Set<Scope>) -> String { scopes.map(\.rawValue).sorted().joined(separator: " ") }
+
+    /// Scopes that only a later release knows are left out.
+    static func scopes(in text: String) -> Set<Scope> {
+        Set(text.split(separator: " ").compactMap { Scope(rawValue: String($0)) })
+    }
+
     package static let columns: SQL = Self.columns(of: "access_token")
 
     static func columns(of table: SQL) -> SQL {
@@ -136,7 +144,7 @@ extension AccessToken: Selection {
     package static func read(_ row: inout Columns<some SQLRow>) -> AccessToken {
         var token = AccessToken(
             name: row.text(),
-            scopes: Set(row.text().split(separator: " ").compactMap { Scope(rawValue: String($0)) }),
+            scopes: AccessToken.scopes(in: row.text()),
             apps: row.optionalText().map { Set($0.split(separator: "\n").map(String.init)) },
             createdAt: row.time(), revokedAt: row.optionalTime())
         token.usedAt = row.optionalTime()
