@@ -102,7 +102,9 @@ import WireFormat
         let text = try Self.file("etc/config.json5")
         let plain = try Self.samples(all: false).configuration
         var shown = try Self.samples(all: true).configuration
-        // These three are examples.
+        // These four are examples.
+        #expect(shown.listen.identity != nil)
+        shown.listen.identity = nil
         #expect(shown.listen.tls != nil && shown.notify.count == 1 && shown.webhooks.secrets.first?.apps != nil)
         (shown.listen.tls, shown.notify) = (nil, [])
         shown.webhooks.secrets[0].apps = nil

@@ -6,7 +6,7 @@ enum Nginx {
     /// Starts nginx and returns when it listens.
     ///
     /// - Parameter servers: the content of `http { }`. It listens at 80, which here is a socket in the folder, as is
-    ///   `http://backend`.
+    ///   `http://backend`. "FOLDER" stands for that folder.
     static func start(_ servers: String) throws -> ProxyProcess {
         let proxy = try ProxyProcess("nginx")
         let path = proxy.path
@@ -26,7 +26,7 @@ enum Nginx {
                     location / { return 200 "\(ProxyProcess.backend)"; }
                     location /forbidden { return 403 "the backend forbids it"; }
                 }
-            \(servers.replacing("listen 80;", with: "listen unix:\(path)/front.sock;"))
+            \(servers.replacing("listen 80;", with: "listen unix:\(path)/front.sock;").replacing("FOLDER", with: path))
             }
             """
         try Data(configuration.utf8).write(to: proxy.folder.appending(path: "nginx.conf"))

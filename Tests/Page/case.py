@@ -34,10 +34,11 @@ class PageCase(unittest.TestCase):
 
     apps = {"com.example.app": "$apns"}
     configuration = ""
+    listen = ""
 
     @classmethod
     def setUpClass(cls):
-        cls.relay = Relay(simulator(), cls.apps, cls.configuration)
+        cls.relay = Relay(simulator(), cls.apps, cls.configuration, cls.listen)
         # Also where what follows fails.
         cls.addClassCleanup(cls.relay.clear)
         cls.everything = cls.relay.token("everything")

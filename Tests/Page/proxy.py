@@ -9,11 +9,12 @@ import time
 
 class Proxy:
     """streams: "pass" them on; "cut" each after two seconds; "hold" all bytes of them back, as one that buffers; "refuse" them with
-    a 502. isDown: every request gets a 502."""
+    a 502. isDown: every request gets a 502. person: the headers of whom it has signed in, in place of the browser's own."""
 
     def __init__(self, port):
         self.streams = "pass"
         self.isDown = False
+        self.person = {}
         # How many streams and parts were asked for.
         self.seen = {"streams": 0, "parts": 0}
         proxy = self
@@ -32,7 +33,7 @@ class Proxy:
                 inner = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
                 end = time.monotonic() + 2
                 try:
-                    headers = {name: value for name, value in self.headers.items() if name.lower() != "connection"}
+                    headers = {name: value for name, value in self.headers.items() if name.lower() != "connection"} | proxy.person
                     inner.request(self.command, self.path, body or None, headers)
                     answer = inner.getresponse()
                     if isStream and proxy.streams == "hold":

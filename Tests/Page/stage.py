@@ -84,9 +84,10 @@ class Relay:
 
     apps: by name what stands beside the download address of its iOS part, as JSON5; "$apns" there is the good service, "$lost" one
     that nobody answers for, "$refused" one that refuses the key.
+    listen: further keys of `listen`.
     """
 
-    def __init__(self, simulator, apps, configuration=""):
+    def __init__(self, simulator, apps, configuration="", listen=""):
         self.simulator = simulator
         self.folder = tempfile.mkdtemp(prefix="page-")
         self.port = self._free_port()
@@ -108,7 +109,7 @@ class Relay:
             text += f'{json.dumps(name)}: {{ ios: {{ downloadUrl: "https://apps.apple.com/app/id1", {more} }} }},\n'
         with open(f"{self.folder}/config.json5", "w") as file:
             file.write(f"""{{ store: {{ sqlite: {{ path: "{self.folder}/relay.db" }} }},
-                listen: {{ address: "127.0.0.1:{self.port}", controlSocket: "{self.folder}/control.sock" }},
+                listen: {{ address: "127.0.0.1:{self.port}", controlSocket: "{self.folder}/control.sock", {listen} }},
                 {configuration}
                 apps: {{ {text} }} }}""")
         self.process = None

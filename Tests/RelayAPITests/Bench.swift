@@ -55,7 +55,7 @@ final class Bench: Sendable {
     init(
         limits: APILimits = APILimits(), checkTrust: CheckTrust = .device, secrets: [WebhookSecret]? = nil,
         enforce: EnforceRules = EnforceRules(), operations: Bool = false, webOrigins: WebOrigins = .none,
-        hasPage: Bool = false
+        hasPage: Bool = false, identity: @escaping @Sendable () -> ProxyIdentity? = { nil }
     ) throws {
         directory = FileManager.default.temporaryDirectory.appending(path: "relay-api-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -74,6 +74,7 @@ final class Bench: Sendable {
         settings.checkTrust = checkTrust
         settings.enforce = { enforce }
         settings.webOrigins = webOrigins
+        settings.identity = identity
         if operations { settings.server.operations = ListenAddress(host: "127.0.0.1", port: 0) }
         if hasPage { settings.rendering = StatusPage.rendering }
         server = APIServer(

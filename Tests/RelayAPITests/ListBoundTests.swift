@@ -78,6 +78,26 @@ struct ListBoundTests {
                 head([("forwarded", list("a=b", ";", 4000) + ";proto=https")]),
             ]
             return thrown { try refuseIf(heads.contains(where: ForwardedProtocol.isTLS)) }
+        case .proxyHops:
+            let proxy = try PeerNetwork("10.0.0.0/8")
+            let (peer, client) = (PeerAddress("10.0.0.1") ?? .none, PeerAddress("192.0.2.7"))
+            let lists: [(ForwardedAddress, String)] = [
+                (.forwardedFor, "192.0.2.7," + list("10.0.0.2", ",")),
+                (.forwarded, "for=192.0.2.7," + list("for=10.0.0.2;proto=http", ",")),
+                (.forwarded, "for=192.0.2.7;" + list("by=\"\\\"", ";")),
+            ]
+            return thrown {
+                try refuseIf(lists.contains { $0.client(of: peer, $1, isTrusted: proxy.contains) == client })
+            }
+        case .groups:
+            var rules = ProxyIdentity()
+            rules.from = [try PeerNetwork("10.0.0.1")]
+            rules.rights = ["last": [.status]]
+            let groups = (0..<members).map { "g\($0)" }.joined(separator: ",") + ",last"
+            var one = head([("x-forwarded-user", "ada"), ("x-forwarded-groups", groups)])
+            one.peer = PeerAddress("10.0.0.1") ?? .none
+            let located = rules.located(one)
+            return thrown { try refuseIf(try rules.person(in: located)?.scopes.isEmpty != true) }
         case .webhookSignatures:
             let verifier = WebhookVerifier(secrets: [try WebhookSecret(Bench.secret)])
             let headers = WebhookHeaders([

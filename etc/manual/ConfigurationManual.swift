@@ -15,7 +15,7 @@ enum ConfigurationManual {
             + "unless one of them has *null*.",
         "*upgrade-relay check-config* names every error with its field, its value and the remedy, and checks every file "
             + "that is named; *--effective* lists every key in use, with its value and the file that sets it. SIGHUP (*systemctl reload upgrade-relay*) applies a changed file at once. Changes of "
-            + "*store*, *listen* (except a renewed certificate), *fanOut* and *enforce.headers* need a restart, and the "
+            + "*store*, *listen* (except a renewed certificate, and in *page.identity* all but the names of its headers), *fanOut* and *enforce.headers* need a restart, and the "
             + "log reports it. An invalid file changes nothing.",
         "A duration is text: whole numbers with d, h, m, s or ms, the largest unit first, such as \"7d\" or \"1h30m\".",
         "A secret is never written in the file, only its place, which is one of: { *file*: \"/path\" }, a file; { *credential*: "
@@ -158,7 +158,8 @@ enum ConfigurationManual {
     private static let exemplar = """
         {
           store: { postgres: { url: "postgresql://d/d", password: { file: "/p" } } },
-          listen: { tls: { certificate: { file: "/c" }, key: { file: "/k" } } },
+          listen: { tls: { certificate: { file: "/c" }, key: { file: "/k" } },
+                    page: { identity: { from: ["127.0.0.1"], rights: { operators: ["status"] } } } },
           webhooks: { secrets: [{ file: "/s", apps: ["com.example.app"] }] },
           notify: [{ url: "https://example.com", secret: { file: "/s" }, events: ["campaign.completed"] }],
           enforce: { userAgents: [{ pattern: "A/{version}", app: "com.example.app", platform: "ios" }] },

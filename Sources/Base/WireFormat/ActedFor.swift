@@ -36,7 +36,10 @@ package struct ActedFor: Hashable, Sendable {
     package var field: (name: String, value: String) { (isLogin ? Self.loginField : Self.namedField, name) }
 
     /// Why the audit trail cannot show this name; nil: it can.
-    package var fault: String? {
+    package var fault: String? { Self.fault(in: name) }
+
+    /// Why the audit trail cannot show a person's name; nil: it can.
+    package static func fault(in name: String) -> String? {
         if name.isEmpty { return "must not be empty" }
         let count = name.unicodeScalars.count
         if count > 64 { return "has at most 64 characters; it had \(count)" }

@@ -21,7 +21,8 @@ package struct Principal: Hashable, Sendable {
         package var isPerson: Bool { self == .token || self == .operator || self == .session }
     }
 
-    /// A token's name, a user of the control socket ("alice (uid 1000)"), a webhook's secret, a source.
+    /// A token's name, a user of the control socket ("alice (uid 1000)"), a person whom a proxy signed in ("proxy:alice"), a
+    /// webhook's secret, a source.
     package var name: String
     package var kind: Kind
     /// The way that the change came, as histories name it: "api", "cli", "webhook", a release tool, a source.

@@ -10,6 +10,8 @@ package struct ConfigurationKey: Sendable, Hashable {
         /// A text, or an object with more members.
         case textOrObject(default: String)
         case flag(default: Bool)
+        /// true, false, or an object with more members.
+        case flagOrObject(default: Bool)
         case integer(ClosedRange<Int>, default: Int?)
         case number(ClosedRange<Double>, default: String?)
         case duration(ClosedRange<Duration>, default: String?)
@@ -22,6 +24,8 @@ package struct ConfigurationKey: Sendable, Hashable {
         /// The path of a file that the relay reads.
         case file
         case list
+        /// The scopes of each group; the owner chooses the groups' names.
+        case scopesOfGroups
         /// Its members have defaults, so it may be left out.
         case object
         /// An object whose absence has another meaning than an empty object.
@@ -32,12 +36,12 @@ package struct ConfigurationKey: Sendable, Hashable {
             switch self {
             case .text(let text), .duration(_, let text): text.map(JSONValue.string)
             case .textOrObject(let text): .string(text)
-            case .flag(let flag): .bool(flag)
+            case .flag(let flag), .flagOrObject(let flag): .bool(flag)
             case .integer(_, let number): number.map { .integer($0) }
             case .number(_, let text): text.map { Double($0) == nil ? .string($0) : .number($0) }
             case .choice(_, let word):
                 word.map { $0.hasPrefix("\"") ? .string(String($0.dropFirst().dropLast())) : .number($0) }
-            case .requiredText, .secret, .proxy, .file, .list, .object, .optionalObject: nil
+            case .requiredText, .secret, .proxy, .file, .list, .scopesOfGroups, .object, .optionalObject: nil
             }
         }
     }
@@ -86,6 +90,7 @@ package struct ConfigurationKey: Sendable, Hashable {
         case .requiredText: "Text, which must be given."
         case .textOrObject: "Text, or an object of the keys below." + standard
         case .flag: "true or false." + standard
+        case .flagOrObject: "true or false, or an object of the keys below." + standard
         case .integer(let range, _):
             (range.upperBound == .max
                 ? "A whole number from \(range.lowerBound)."
@@ -101,6 +106,7 @@ package struct ConfigurationKey: Sendable, Hashable {
             "The address of a proxy, { url, user, password } with the place of the password, or the place of the address."
         case .file: "The absolute path of a file."
         case .list: "A list."
+        case .scopesOfGroups: "An object: for each group a list of scopes."
         case .object, .optionalObject: nil
         }
     }

@@ -324,6 +324,19 @@ final class ConfigurationReader {
         return (read ?? text, nil)
     }
 
+    /// A flag, or the reader of an object in its place; the default flag where it is absent, and after a fault.
+    func flagOrObject(_ key: String, default flag: Bool) -> (flag: Bool, object: ConfigurationReader?) {
+        if let value = raw(key), value.object != nil {
+            note(at: path(of: key), .flagOrObject(default: flag))
+            return (flag, reader(of: value, at: path(of: key)))
+        }
+        let read = read(key, .flagOrObject(default: flag)) { value throws(Problem) in
+            guard let flag = value.bool else { throw Problem("is not true or false, nor an object { … }") }
+            return flag
+        }
+        return (read ?? flag, nil)
+    }
+
     /// A reader of the object at `key`; where it is absent, a reader of an empty object, so that defaults apply. nil after a fault.
     func object(_ key: String) -> ConfigurationReader? {
         note(at: path(of: key), .object)

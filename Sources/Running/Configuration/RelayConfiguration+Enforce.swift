@@ -49,7 +49,7 @@ extension RelayConfiguration {
     }
 
     /// The fault of a header's name, which must be a token (RFC 9110, section 5.1) and no field that the server itself uses.
-    private static func headerName(_ text: String) -> String? {
+    static func headerName(_ text: String) -> String? {
         let isToken = text.utf8.allSatisfy { byte in
             byte > 0x20 && byte < 0x7F && !"\"(),/:;<=>?@[\\]{}".utf8.contains(byte)
         }

@@ -29,7 +29,12 @@ extension RelayConfiguration {
         if let limits = reader.object("limits") { readLimits(limits, into: &listen.limits) }
         listen.checkTrust = reader.choice("checkTrust", default: listen.checkTrust, "whose word is taken")
         listen.corsOrigins = readOrigins(reader)
-        listen.page = reader.flag("page", default: listen.page)
+        let (servesPage, page) = reader.flagOrObject("page", default: listen.page)
+        listen.page = servesPage
+        if let page {
+            if let identity = page.optionalObject("identity") { listen.identity = readIdentity(identity) }
+            page.finish()
+        }
         reader.finish()
         return listen
     }

@@ -100,13 +100,22 @@ package struct ListenConfiguration: Sendable, Equatable {
     package var corsOrigins = WebOrigins.none
     /// Whether browsers are served the status page. Default true.
     package var page = true
+    /// The people whom a proxy signs in to the page. Default none.
+    package var identity: ProxyIdentity?
 
     /// Whether a setting differs that a running daemon cannot reload. The certificate can be reloaded.
     package func needsRestart(from running: ListenConfiguration) -> Bool {
         address != running.address || operations != running.operations || controlSocket != running.controlSocket
             || controlSocketGroup != running.controlSocketGroup || limits != running.limits
             || checkTrust != running.checkTrust || corsOrigins != running.corsOrigins || page != running.page
-            || (tls == nil) != (running.tls == nil)
+            || (tls == nil) != (running.tls == nil) || identityNeedsRestart(from: running)
+    }
+
+    /// The server hands over no headers but those that it knew at its start. Rules that are taken away
+    /// end at once.
+    private func identityNeedsRestart(from running: ListenConfiguration) -> Bool {
+        guard let identity else { return false }
+        return identity.headers != running.identity?.headers
     }
 
     /// The fault of taking connections of other machines over plain HTTP, which the owner has not asked for; nil: none.

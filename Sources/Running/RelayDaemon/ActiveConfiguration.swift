@@ -20,6 +20,8 @@ package struct ActiveConfiguration: Sendable {
     var webhookSecrets: [WebhookSecret]
     package var notify: [NotificationTarget]
     var enforce: EnforceRules
+    /// The people whom a proxy signs in.
+    var identity: ProxyIdentity?
     /// Whether the owner wants plain HTTP: a proxy has TLS.
     let isPlainMeant: Bool
     /// The digest of the settings that relays on one store must have in common.
@@ -55,6 +57,7 @@ package struct ActiveConfiguration: Sendable {
             return secret
         }
         enforce = configuration.enforce
+        identity = configuration.listen.identity
         isPlainMeant = configuration.listen.isPlainMeant
         digest = configuration.digest
         notify = try configuration.notify.map { receiver in

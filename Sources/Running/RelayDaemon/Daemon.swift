@@ -260,6 +260,7 @@ struct Daemon {
         settings.checkTrust = configuration.listen.checkTrust
         settings.webOrigins = configuration.listen.corsOrigins
         settings.enforce = { active.current.enforce }
+        settings.identity = { active.current.identity }
         return settings
     }
 

@@ -55,6 +55,8 @@ package final class API: RequestHandler {
     package let headerNames: [String]
     /// The names of the headers with a proxy's question, as configured at the start: the server hands over no others.
     let enforceHeaders: EnforceRules.Headers
+    /// The names of the headers of people whom a proxy signs in, likewise; nil: none are signed in.
+    let identityHeaders: ProxyIdentity.Headers?
 
     init(
         store: any RelayStore, control: any RelayControl, settings: APISettings, versionCache: VersionCache,
@@ -74,6 +76,7 @@ package final class API: RequestHandler {
         localStreams = Slots(limit: limits.eventStreams)
         refusals = RefusalLog(settings.log)
         enforceHeaders = settings.enforce().headers.lowercased
+        identityHeaders = settings.servesPage ? settings.identity()?.headers : nil
         headerNames =
             [
                 "authorization", "accept", "if-none-match", "accept-encoding", "accept-language", "x-request-id",
@@ -81,9 +84,10 @@ package final class API: RequestHandler {
                 "last-event-id", "content-encoding", "forwarded",
             ]
             + ActedFor.fields + WebhookHeaders.all + enforceHeaders.all
+            + (identityHeaders.map { $0.lowercased.all + [ForwardedAddress.forwardedFor.header] } ?? [])
     }
 
-    package func handle(_ head: RequestHead) -> any HandledRequest { RequestContext(head, self) }
+    package func handle(_ head: RequestHead) -> any HandledRequest { RequestContext(located(head), self) }
 
     package func refuse(_ refusal: RequestRefusal) -> Response {
         RequestContext(RequestHead(method: "", target: ""), self).refusal(refusal)
@@ -145,10 +149,19 @@ package final class API: RequestHandler {
     ) throws -> Admission {
         // A store that went back in time may still admit a caller that has lost its right since.
         if route.right != .nothing, head.door != .control, let fall = store.membership.memory.fall { throw fall.error }
-        let caller = try Rights.caller(
-            for: route.right, app: path.app.isEmpty ? nil : path.app, door: head.door, user: head.user,
-            peer: head.peer, authorization: head.headers["authorization"],
-            person: { ActedFor { head.headers[$0] } }, session: { try session(of: head) }, look: token)
+        let app = path.app.isEmpty ? nil : path.app
+        var sign: SignedIn?
+        if let person = try self.person(of: head, route) {
+            let signed = try signIn(person, head, route)
+            isKnown(signed.caller)
+            sign = signed
+        }
+        let caller =
+            try sign?.caller.allowed(route.right, app)
+            ?? Rights.caller(
+                for: route.right, app: app, door: head.door, user: head.user, peer: head.peer,
+                authorization: head.headers["authorization"], person: { ActedFor { head.headers[$0] } },
+                session: { try session(of: head) }, look: token)
         if caller.session == nil, let token = caller.token { uses.note(.token(token), at: now()) }
         if caller.session != nil, !["GET", "HEAD"].contains(route.method) {
             try checkOrigin(of: head, isForm: route.answer.isForm, caller)
@@ -162,6 +175,7 @@ package final class API: RequestHandler {
         switch route.answer {
         case .head(let answer):
             var response = try byHand(head) { try answer(self, &call) }
+            if let sign, sign.isNew { response.headers.append(try begin(sign, head)) }
             note(call, response)
             if case .stream(let source) = response.body, let watch = watch(caller) {
                 response.body = .stream(TokenBoundSource(source, watch))

@@ -16,6 +16,9 @@ package struct APISettings: Sendable {
     package var enforce: @Sendable () -> EnforceRules = { EnforceRules() }
     /// The sites whose scripts may read the answers to apps (`listen.corsOrigins`). Default none.
     package var webOrigins = WebOrigins.none
+    /// People whom a proxy signs in (`listen.page.identity`); nil: none. Read again for each request, so that a reload replaces the
+    /// rules; the headers' names stay as at the start.
+    package var identity: @Sendable () -> ProxyIdentity? = { nil }
     /// Whether people's browsers are served the page (`listen.page`).
     package var servesPage = true
     /// Renders answers for people; supplied by the module that knows HTML.

@@ -12,6 +12,7 @@ final class RefusalLog: Sendable {
         var strangers = LogPace()
         var webhooks = LogPace()
         var peers = LogPace()
+        var people = LogPace()
     }
 
     private let log: Log
@@ -35,6 +36,17 @@ final class RefusalLog: Sendable {
             .warning, "a webhook was refused",
             [
                 ("hook", String(hook)), ("from", head.peer.description), ("by", signer ?? "unsigned"),
+                ("status", String(problem.status)), ("reason", problem.detail), ("suppressed", String(suppressed)),
+            ])
+    }
+
+    /// A request that names a person, but not as a proxy of `listen.page.identity.from` should. The header is not logged.
+    func person(_ head: RequestHead, _ problem: ProblemDetails) {
+        guard let suppressed = state.withLock({ $0.people.next(at: clock()) }) else { return }
+        log(
+            .warning, "a request that names a person was refused",
+            [
+                ("from", head.peer.description), ("proxy", head.proxy?.description ?? "none"),
                 ("status", String(problem.status)), ("reason", problem.detail), ("suppressed", String(suppressed)),
             ])
     }

@@ -80,14 +80,14 @@ final class RequestContext: HandledRequest, @unchecked Sendable {
     /// Counts and logs the answer, and adds the header fields that every answer has.
     func conclude(_ response: Response) -> Response {
         let duration = ContinuousClock.now - start
-        let (route, method, caller) = (route, head.method, caller)
+        let (route, method, caller, from) = (route, head.method, caller, head.door == .network ? head.peer : nil)
         api.figures.count(route, method: method, response, duration)
         let status = response.status
         api.access.report(route?.isNoteworthy == true ? .info : .debug, id: id) {
             [
                 ("route", RequestFigures.pattern(route, method)),
                 ("status", String(status)), ("milliseconds", String(duration.milliseconds)),
-            ] + (caller.map { [("by", $0.actor.name)] } ?? [])
+            ] + (caller.map { [("by", $0.actor.name)] } ?? []) + (from.map { [("from", $0.description)] } ?? [])
         }
         var response = response
         mark(&response, of: route)

@@ -29,6 +29,8 @@ package struct Caller: Hashable, Sendable {
     package var scopes: Set<Scope>?
     /// The secret in its cookie; nil: it shows an API token itself, or came by the control socket.
     package var session: SessionSecret?
+    /// The person whom a proxy signed in; nil: another kind of caller.
+    package var person: ProxiedPerson?
 
     /// Whether it has the rights of the control socket's users.
     package var isOperator: Bool { scopes == nil }
@@ -42,8 +44,15 @@ package struct Caller: Hashable, Sendable {
     /// - Throws: a 403 with the scope and the reason why it is needed.
     func need(_ scope: Scope, _ why: String) throws {
         guard !may(scope) else { return }
-        throw Rights.forbidden(
-            "\(why): it needs the scope \"\(scope.rawValue)\", which the token \"\(actor.name)\" lacks", scope)
+        throw Rights.forbidden("\(why): it needs the scope \"\(scope.rawValue)\", which \(lacking)", scope)
+    }
+
+    /// The end of a sentence about a scope.
+    fileprivate var lacking: String {
+        guard let person else { return "the token \"\(actor.name)\" lacks" }
+        return person.groups.isEmpty
+            ? "\"\(actor.name)\" lacks: the proxy sent no group"
+            : "none of the groups of \"\(actor.name)\" gives: \(person.shownGroups)"
     }
 
     package func maySee(_ app: String) -> Bool { apps?.contains(app) ?? true }
@@ -97,12 +106,16 @@ enum Rights {
             var caller = Caller(
                 actor: Principal(live.session.actor, .session, via: "page", from: peer.description))
             caller.session = secret
-            guard let token = live.token else {
+            switch live.holder {
+            case .operator:
                 if right == .operatorOnly { throw controlSocketOnly }
                 return caller
+            case .token(let token):
+                (caller.apps, caller.token, caller.scopes) = (token.apps, live.session.token, token.scopes)
+                return try caller.allowed(right, app)
+            // Its cookie alone has no rights: the proxy's headers have to come with it (`ProxyIdentity`).
+            case .person: break
             }
-            (caller.apps, caller.token, caller.scopes) = (token.apps, live.session.token, token.scopes)
-            return try caller.allowed(right, app, by: token)
         }
         guard let authorization else {
             throw unauthorized("an API token is needed: send \"Authorization: Bearer urt_…\"", error: nil)
@@ -120,7 +133,12 @@ enum Rights {
         }
         let actor = Principal(token.name, .token, via: "api", from: peer.description)
         return try Caller(actor: actor, apps: token.apps, token: hash, scopes: token.scopes)
-            .allowed(right, app, by: token)
+            .allowed(right, app)
+    }
+
+    /// Whether the header shows an API token. A proxy that signs people in may send credentials of its own there.
+    static func isToken(_ authorization: String?) -> Bool {
+        authorization.flatMap(bearer)?.hasPrefix("urt_") ?? false
     }
 
     /// RFC 9110 section 11.1: the scheme is case-insensitive. RFC 6750 section 2.1: one token68 follows.
@@ -131,7 +149,7 @@ enum Rights {
     }
 
     /// RFC 6750 section 3: the challenge; no error code where the request had no credentials at all.
-    private static func unauthorized(_ detail: String, error: String?) -> ProblemDetails {
+    static func unauthorized(_ detail: String, error: String?) -> ProblemDetails {
         let challenge = "Bearer realm=\"upgrade-relay\"" + (error.map { ", error=\"\($0)\"" } ?? "")
         return ProblemDetails(401, detail, headers: [("WWW-Authenticate", challenge)])
     }
@@ -150,18 +168,26 @@ enum Rights {
 }
 
 extension Caller {
-    /// - Throws: a 403 where its API token does not allow it.
-    fileprivate func allowed(_ right: Right, _ app: String?, by token: AccessToken) throws -> Caller {
+    /// A person whom a proxy signed in.
+    ///
+    /// - Parameter session: the secret of the person's session; nil: the route needs none.
+    init(_ person: ProxiedPerson, from peer: PeerAddress, session: SessionSecret?) {
+        self.init(
+            actor: Principal(person.actor, .session, via: "page", from: peer.description), scopes: person.scopes,
+            session: session, person: person)
+    }
+
+    /// - Throws: a 403 where its scopes or its apps do not allow it.
+    func allowed(_ right: Right, _ app: String?) throws -> Caller {
         switch right {
         case .nothing, .signature, .signedIn: break
         case .scope(let scope) where !may(scope):
-            throw Rights.forbidden(
-                "this needs the scope \"\(scope.rawValue)\", which the token \"\(token.name)\" lacks", scope)
+            throw Rights.forbidden("this needs the scope \"\(scope.rawValue)\", which \(lacking)", scope)
         case .scope: break
         case .operatorOnly: throw Rights.controlSocketOnly
         }
         if let app, !maySee(app) {
-            throw Rights.forbidden("the token \"\(token.name)\" is bound to other apps", nil)
+            throw Rights.forbidden("the token \"\(actor.name)\" is bound to other apps", nil)
         }
         return self
     }

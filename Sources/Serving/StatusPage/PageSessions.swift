@@ -6,6 +6,7 @@ import RelayAPI
 enum PageSessions {
     static func signIn(_ api: API, _ call: Call, _ fields: FormFields) throws -> Response {
         let view = View(api, call.head)
+        try refuse(whomAProxySignsIn: call.head, api, view)
         // Another site must not sign a person in with a token of its own (OWASP, "Login CSRF").
         guard SessionCookie.isSameOrigin(call.head) else {
             throw ProblemDetails(403, view.say("Sign in on this server's own page."))
@@ -24,12 +25,23 @@ enum PageSessions {
     /// Follows a link of `upgrade-relay page`.
     static func enter(_ api: API, _ call: Call) throws -> Response {
         let view = View(api, call.head)
+        try refuse(whomAProxySignsIn: call.head, api, view)
         // The same check as for signing in with a token.
         guard SessionCookie.isSameOrigin(call.head) else {
             throw ProblemDetails(403, view.say("Sign in on this server's own page."))
         }
         guard let secret = try api.sessions.follow(link: call.path.name) else { return view.usedLink() }
         return PageHeaders.redirect(to: .home, more: [api.cookie(secret, for: call.head)])
+    }
+
+    /// Where a proxy signs a person in, its name counts: what another session did would stand under the wrong one.
+    private static func refuse(whomAProxySignsIn head: RequestHead, _ api: API, _ view: View) throws {
+        guard let person = try api.person(of: head) else { return }
+        throw ProblemDetails(
+            409,
+            view.say(
+                "The proxy signs you in as “%”, and that name counts here. For an API token or a link, open the relay's own address.",
+                person.name))
     }
 
     static func choose(_ call: Call) throws -> Response {

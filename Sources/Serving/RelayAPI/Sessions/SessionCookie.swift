@@ -23,12 +23,19 @@ package enum SessionCookie {
         return nil
     }
 
-    /// - Parameter secret: nil deletes the cookie.
-    static func header(_ secret: SessionSecret?, isSecure: Bool) -> (name: String, value: String) {
+    /// - Parameters:
+    ///   - secret: nil deletes the cookie.
+    ///   - isOfProxy: whether it is for a person whom a proxy signed in. Such a person comes back from the page of the sign-in, and
+    ///     by links of other sites, with the header that signs in: a `Strict` cookie would be missing there, and each such look
+    ///     would begin another session and make the forms of all open pages stale. `Lax` is sent with looks alone (RFC 6265bis,
+    ///     section 5.6.7.1).
+    static func header(
+        _ secret: SessionSecret?, isSecure: Bool, isOfProxy: Bool = false
+    ) -> (name: String, value: String) {
         let life = secret == nil ? 0 : Sessions.life.components.seconds
         return (
             "Set-Cookie",
-            "\(isSecure ? secureName : name)=\(secret?.text ?? ""); Path=/; Max-Age=\(life); HttpOnly; SameSite=Strict"
+            "\(isSecure ? secureName : name)=\(secret?.text ?? ""); Path=/; Max-Age=\(life); HttpOnly; SameSite=\(isOfProxy ? "Lax" : "Strict")"
                 + (isSecure ? "; Secure" : "")
         )
     }

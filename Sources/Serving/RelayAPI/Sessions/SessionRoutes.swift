@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import HTTPServer
 import RelayEngine
-import RelayStore
+package import RelayStore
 import Requirements
 import WireFormat
 
@@ -103,16 +103,30 @@ struct SessionLink {
         ])
 }
 
+extension LiveSession {
+    /// nil: an operator's, which has all.
+    package var scopes: Set<Scope>? {
+        switch holder {
+        case .operator: nil
+        case .token(let token): token.scopes
+        case .person(let scopes): scopes
+        }
+    }
+}
+
 extension ListedSession {
     static let shape = Shape<ListedSession>(
         "ListedSession", "A browser that is signed in.",
         [
             .member(.id, .text.matching("^[0-9a-f]{16}$")) { $0.id },
-            .member(.name, .text, "The API token's name, or the user who printed the link.") { $0.live.session.actor },
+            .member(
+                .name, .text,
+                "The API token's name, the user who printed the link, or `proxy:` and the name that a proxy gave."
+            ) { $0.live.session.actor },
             .nullable(
                 .scopes, Scope.schema,
-                "The scopes of its API token; null: an operator's session, which may do everything but what is the control socket's alone."
-            ) { $0.live.token.map { Scope.names(of: $0.scopes) } },
+                "The scopes of its API token, or of the groups of a proxy's person; null: an operator's session, which may do everything but what is the control socket's alone."
+            ) { $0.live.scopes.map(Scope.names) },
             .member(.createdAt, .instant) { $0.live.session.createdAt },
             .member(.usedAt, .instant) { $0.live.session.usedAt },
             .member(.expiresAt, .instant) { $0.live.session.expiresAt },

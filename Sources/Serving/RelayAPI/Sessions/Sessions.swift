@@ -6,7 +6,8 @@ import Signing
 import Synchronization
 import WireFormat
 
-/// The sessions of people's browsers: a cookie stands for an API token, or for a user of the control socket.
+/// The sessions of people's browsers: a cookie stands for an API token, for a user of the control socket, or beside a proxy's
+/// headers for the person whom they name.
 package final class Sessions: Sendable {
     /// The life of a session, however much it is used.
     package static let life = Duration.seconds(12 * 3600)
@@ -16,8 +17,10 @@ package final class Sessions: Sendable {
     /// The life of a link of `upgrade-relay page`.
     package static let linkLife = Duration.seconds(5 * 60)
 
-    /// The most sessions of one API token, or of one operator, at a time: beyond that, the oldest ends.
+    /// The most sessions of one API token, of one operator, or of one proxy's person, at a time: beyond that, the oldest ends.
     package static let most = 32
+    /// The most sessions of proxies' people that the store could not take.
+    private static let mostKeptPeople = 256
 
     private let store: any RelayStore
     private let clock: @Sendable () -> Timestamp
@@ -25,8 +28,9 @@ package final class Sessions: Sendable {
     /// Links that were not followed yet, by the SHA-256 of their secrets. Only this process has them: a link leads to its address.
     private let links = Mutex<[[UInt8]: Link]>([:])
 
-    /// Operators' sessions that the store could not take, by the SHA-256 of their secrets: an operator has to get in to
-    /// look after a store that is full or locked. They are valid in this process alone; `most` limits all of them together.
+    /// Sessions of operators and of proxies' people that the store could not take, by the SHA-256 of their secrets: they have
+    /// to get in to look after a store that is full or locked. They are valid in this process alone; `most` limits those of
+    /// operators together, and `mostKeptPeople` all others, so that these displace no operator.
     private let kept = Mutex<[[UInt8]: BrowserSession]>([:])
 
     private struct Link {
@@ -44,29 +48,59 @@ package final class Sessions: Sendable {
     /// - Returns: the secret for the cookie.
     func begin(for actor: String, token: [UInt8]?) throws -> SessionSecret {
         let (secret, now) = (try SessionSecret.make(), clock())
-        let session = BrowserSession(
-            actor: actor, token: token, createdAt: now, usedAt: now, expiresAt: now + Self.life)
+        try add(
+            BrowserSession(actor: actor, token: token, createdAt: now, usedAt: now, expiresAt: now + Self.life), secret)
+        return secret
+    }
+
+    /// Begins the session of a person whom a proxy signed in.
+    func begin(for person: ProxiedPerson, _ secret: SessionSecret) throws {
+        let now = clock()
+        try add(
+            BrowserSession(
+                actor: person.actor, token: person.key, scopes: person.scopes, createdAt: now, usedAt: now,
+                expiresAt: now + Self.life), secret)
+    }
+
+    private func add(_ session: BrowserSession, _ secret: SessionSecret) throws {
+        let isPerson = session.scopes != nil
         do {
             try store.addSession(session, hash: secret.hash, most: Self.most)
-        } catch let error as StoreError where token == nil {
+        } catch let error as StoreError where session.token == nil || isPerson {
             guard error.code.isOfStore else { throw error }
             kept.withLock { kept in
-                kept = kept.filter { now < $0.value.expiresAt }
-                if kept.count >= Self.most, let oldest = kept.min(by: { $0.value.createdAt < $1.value.createdAt }) {
+                kept = kept.filter { session.createdAt < $0.value.expiresAt }
+                let alike = kept.filter { ($0.value.scopes != nil) == isPerson }
+                if alike.count >= (isPerson ? Self.mostKeptPeople : Self.most),
+                    let oldest = alike.min(by: { $0.value.createdAt < $1.value.createdAt })
+                {
                     kept[oldest.key] = nil
                 }
                 kept[secret.hash] = session
             }
         }
-        return secret
     }
 
-    /// Returns the session of a cookie and records its use; nil: it is over.
+    /// Returns the session of a cookie and records its use; nil: it is over, or that of a proxy's person, which counts with the
+    /// proxy's headers alone.
     func use(_ secret: SessionSecret) throws -> LiveSession? {
         let (hash, now) = (secret.hash, clock())
-        guard let live = try find(hash, at: now) else { return nil }
+        guard let live = try find(hash, at: now), live.session.scopes == nil else { return nil }
         uses.note(.session(hash), at: now)
         return live
+    }
+
+    /// Whether a cookie's session is this person's with the present rights; records its use. A session of the same person with
+    /// other rights ends, and its streams with it.
+    func use(_ secret: SessionSecret, by person: ProxiedPerson) throws -> Bool {
+        let (hash, now) = (secret.hash, clock())
+        guard let live = try find(hash, at: now), person.isNamed(live.session) else { return false }
+        guard person.owns(live.session) else {
+            try end(secret)
+            return false
+        }
+        uses.note(.session(hash), at: now)
+        return true
     }
 
     /// Whether a stream may go on. This does not count as use: the session of an open page that is not in view becomes idle.

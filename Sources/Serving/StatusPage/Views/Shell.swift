@@ -127,6 +127,10 @@ extension View {
                 }
                 guard caller.session != nil else { return }
                 html.tag("span", [.class("who")]) { html in html.foreign(caller.actor.name) }
+                // The proxy would sign the person in again at once.
+                guard caller.person == nil else {
+                    return html.tag("span", [.class("quiet")], text: say("signed in by the proxy: sign out there"))
+                }
                 html.form(self, PagePath("page", "session", "end")) { html in html.button(say("Sign out")) }
             }
         }

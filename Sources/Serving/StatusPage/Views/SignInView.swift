@@ -9,6 +9,14 @@ extension View {
         page(say("Sign in"), status: status, headers: [("WWW-Authenticate", "Bearer realm=\"upgrade-relay\"")]) {
             html in
             html.tag("p", text: say("This page shows what you may see with an API token."))
+            if let header = api.missingName(head) {
+                html.tag("p", [.class("notice")]) { html in
+                    html.text(
+                        say(
+                            "The proxy before this relay has signed no one in: it sent no name in the header %.", header
+                        ))
+                }
+            }
             html.tag("form", [.named("method", "post"), .action(PagePath("page", "session")), .class("narrow")]) {
                 html in
                 html.field(
@@ -45,6 +53,9 @@ extension View {
     func problem(_ problem: ProblemDetails) -> Response {
         // A person who has not signed in is asked to, and learns nothing else.
         if problem.status == 401 { return signIn(status: 401) }
+        if problem.status == 403, let person = try? api.person(of: head), person.scopes.isEmpty {
+            return withoutRights(person)
+        }
         return page(
             say("This did not work"), status: problem.status, headers: problem.headers.map { (name: $0.0, value: $0.1) }
         ) { html in
@@ -54,4 +65,28 @@ extension View {
             html.tag("p") { $0.link(.home, say("Back to the overview")) }
         }
     }
+
+    /// The page for a person whom a proxy signed in, and whose groups give no right.
+    private func withoutRights(_ person: ProxiedPerson) -> Response {
+        page(say("You have no right here"), status: 403) { html in
+            html.tag("div", [.class("notice bad"), .named("role", "alert")]) { html in
+                html.tag("p") { html in
+                    html.text(say("The proxy signed you in as") + " ")
+                    html.foreign(person.name)
+                    html.text(".")
+                }
+                html.tag("p") { html in
+                    html.text(say("It sent these groups, and none has a right here:") + " ")
+                    html.foreign(groups(of: person))
+                }
+            }
+            html.tag("p") { html in
+                html.text(say("An operator gives a group its rights in the configuration:") + " ")
+                html.tag("code", text: "listen.page.identity.rights")
+            }
+        }
+    }
+
+    /// The groups that a proxy sent with a person.
+    func groups(of person: ProxiedPerson) -> String { person.groups.isEmpty ? say("none") : person.shownGroups }
 }

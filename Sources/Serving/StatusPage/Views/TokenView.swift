@@ -55,12 +55,12 @@ extension View {
     }
 
     private func row(_ html: inout HTML, _ listed: ListedSession) {
-        let (session, token) = (listed.live.session, listed.live.token)
+        let session = listed.live.session
         html.row(
             { $0.foreign(session.actor) },
             [
                 { html in
-                    let scopes = token.map { token in Scope.allCases.filter(token.scopes.contains).map(\.rawValue) }
+                    let scopes = listed.live.scopes.map { Scope.allCases.filter($0.contains).map(\.rawValue) }
                     html.text(scopes?.joined(separator: ", ") ?? say("all"))
                 },
                 { $0.time(session.createdAt) }, { $0.time(session.usedAt) }, { $0.time(session.expiresAt) },
@@ -77,7 +77,13 @@ extension View {
         }
         let name = listed.live.session.actor
         return page(say("End the session of %", name), at: .tokens) { html in
-            html.tag("p", text: say("The browser has to sign in again before it is shown anything."))
+            if case .person = listed.live.holder {
+                html.tag(
+                    "p",
+                    text: say("The proxy signs this person in again with the next look: sign the person out there."))
+            } else {
+                html.tag("p", text: say("The browser has to sign in again before it is shown anything."))
+            }
             html.tag("p") { html in
                 html.text(say("Signed in") + " ")
                 html.time(listed.live.session.createdAt)

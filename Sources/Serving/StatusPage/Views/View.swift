@@ -38,6 +38,13 @@ struct View {
     /// - Throws: a 403 that names the scope.
     func need(_ scope: Scope) throws {
         guard may(scope) else {
+            if let person = caller.person {
+                throw ProblemDetails(
+                    403,
+                    say(
+                        "This needs the scope “%”, which none of your groups gives: %.", scope.rawValue,
+                        groups(of: person)))
+            }
             throw ProblemDetails(403, say("This needs the scope “%”, which your API token lacks.", scope.rawValue))
         }
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PageLanguage {
-    /// The Chinese texts by the English ones. A test checks that every text of the page is here.
-    static let chineseTexts: [String: String] = [
+    /// The Chinese texts by the English ones; those of signing in have a file of their own.
+    static let chineseMainTexts: [String: String] = [
         "% a second": "每秒 %",
         "% bytes": "% 字节",
         "% has come to this user with its wave.": "% 已随批次对该用户生效。",
