@@ -134,7 +134,7 @@ import WireFormat
         #expect(try mallory.ask("GET", "/page/users").status == 302)
         let eve = try Browser(front: front, who: "eve").ask("GET", "/")
         #expect(eve.status == 403 && Self.text(eve).contains("You have no right here"))
-        #expect(Self.text(eve).contains("&quot;qa&quot;"))
+        #expect(Self.text(eve).contains("“qa”"))
         // By the relay's own address the proxy's headers count from the proxy's address alone; a cookie counts nowhere alone.
         let relay = try #require(bench.relay)
         var direct = HTTPRequest("GET", "http://\(relay.address)/page/users")

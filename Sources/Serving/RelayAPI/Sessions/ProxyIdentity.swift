@@ -123,11 +123,14 @@ package struct ProxiedPerson: Sendable, Hashable {
         session.scopes != nil && session.actor.utf8.elementsEqual(actor.utf8)
     }
 
-    /// The groups as a message lists them: the first ones.
-    package var shownGroups: String {
+    /// The groups as a message lists them.
+    var shownGroups: String { firstGroups { JSONValue.string($0).sight } }
+
+    /// The first groups, and the number of the others.
+    package func firstGroups(_ shown: (String) -> String) -> String {
         let most = ListBound.namedFaults.limit
-        let named = groups.prefix(most).map { JSONValue.string($0).sight }.joined(separator: ", ")
-        return groups.count > most ? "\(named) and \(groups.count - most) more" : named
+        let named = groups.prefix(most).map(shown).joined(separator: ", ")
+        return groups.count > most ? "\(named), +\(groups.count - most)" : named
     }
 
     /// The 403 for a person without any right.

@@ -87,6 +87,9 @@ extension View {
         }
     }
 
-    /// The groups that a proxy sent with a person.
-    func groups(of person: ProxiedPerson) -> String { person.groups.isEmpty ? say("none") : person.shownGroups }
+    /// The groups that a proxy sent with a person, by their whole names: an operator has to write them.
+    func groups(of person: ProxiedPerson) -> String {
+        guard !person.groups.isEmpty else { return say("none") }
+        return person.firstGroups { "“\($0)”" }
+    }
 }
