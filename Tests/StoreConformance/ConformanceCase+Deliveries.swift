@@ -146,6 +146,55 @@ extension ConformanceCase {
                 try subject.store.deliveries(telephone: "1382", token: nil, after: nil, limit: 9), [],
                 "nobody was logged in when its turn came")
         },
+        ConformanceCase("outcomes are counted by the time that they were recorded at, packed or not, each device once")
+        {
+            subject in
+            try subject.registerDevices(10)
+            let campaign = try subject.announce()
+            let minute = Duration.seconds(60)
+            try same(try subject.store.outcomes(of: campaign.key, each: minute), [])
+            try subject.store.planShards(campaign.key, shardSize: 5, waves: nil, at: subject.now)
+            var commits: [LedgerCommit] = []
+            for (number, shard) in try subject.open(campaign.key).enumerated() {
+                var place = 0
+                let commit = try subject.batch(shard) { device in
+                    defer { place += 1 }
+                    switch place {
+                    case 0: return LedgerRow(device: device.id, state: .filtered, attempts: 0, reason: "noTelephone")
+                    case 1:
+                        return LedgerRow(
+                            device: device.id, state: .retrying, attempts: 1, nextAttemptAt: subject.now)
+                    case 2: return LedgerRow(device: device.id, state: .rejected, attempts: 1, reason: "BadDeviceToken")
+                    default: return LedgerRow(device: device.id, state: .accepted, attempts: 1)
+                    }
+                }
+                try subject.commit([commit], at: subject.now + .seconds(Int64(number) * 90))
+                commits.append(commit)
+            }
+            // The second retry of the first shard is taken, four minutes later.
+            let retried = commits[0].rows.filter { $0.state == .retrying }.map {
+                LedgerRow(device: $0.device, state: .accepted, attempts: 2)
+            }
+            try subject.commit(
+                [subject.retry(campaign.key, retried, commits[0].devices)], at: subject.now + .seconds(240))
+            // 20 seconds of the first minute are over at the subject's time.
+            let first = subject.now - .seconds(20)
+            func count(_ minutes: Int64, _ state: DeliveryState, _ devices: Int64) -> OutcomeCount {
+                OutcomeCount(from: first + .seconds(minutes * 60), state: state, devices: devices)
+            }
+            try same(
+                try subject.store.outcomes(of: campaign.key, each: minute),
+                [
+                    count(0, .accepted, 2), count(0, .rejected, 1), count(0, .filtered, 1), count(1, .accepted, 2),
+                    count(1, .retrying, 1), count(1, .rejected, 1), count(1, .filtered, 1), count(4, .accepted, 1),
+                ])
+            let counts = try subject.counts(campaign.key)
+            let whole = try subject.store.outcomes(of: campaign.key, each: .seconds(86_400))
+            for state in DeliveryState.allCases {
+                try same(whole.filter { $0.state == state }.reduce(0) { $0 + $1.devices }, counts[state], "\(state)")
+            }
+            try same(try subject.store.outcomes(of: CampaignKey(row: 99), each: minute), [])
+        },
     ]
 
     static let tokens: [ConformanceCase] = [

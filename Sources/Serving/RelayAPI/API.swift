@@ -30,6 +30,8 @@ package final class API: RequestHandler {
     private let openSessions = RecentLooks<[UInt8], Bool>(interval: 1000, most: 4096)
     let tokenCache = TokenCache()
     let campaignLooks = RecentLooks<CampaignKey, CampaignLook>(interval: CampaignLook.interval, most: 256)
+    let outcomeLooks = RecentLooks<CampaignOutcomes.Key, CampaignOutcomes>(
+        interval: CampaignOutcomes.interval, most: 256)
     /// The look at the store that all watchers share.
     package let live = LiveLook()
     /// Requests that wait for another server, and long requests, each kind counted by app.

@@ -234,4 +234,10 @@ package protocol Ledger: Sendable {
     /// items behind `after`. Empty where `after` names an unknown campaign, or the filter names neither user nor
     /// device.
     func deliveries(_ filter: DeliveryFilter, after: DeliveryPosition?, limit: Int) throws -> [Delivery]
+
+    /// How many devices got their present outcome in each stretch of time, ordered by time. A push that was sent again counts
+    /// at its last outcome alone. Reads all outcomes of the campaign, in parts; once they are pruned there are none.
+    ///
+    /// - Parameter grain: the length of a stretch; they begin at whole multiples of it since 1970.
+    func outcomes(of campaign: CampaignKey, each grain: Duration) throws -> [OutcomeCount]
 }
