@@ -99,5 +99,6 @@ extension AppProfile {
         self.init(downloadURL: app.downloadURL, alert: app.push.words.body, downloadSchemes: app.downloadSchemes)
         belowMinimumOS = app.belowMinimumOS
         moments = MomentWords(zone: app.pace.hours?.zone)
+        words = app.push.words
     }
 }

@@ -134,6 +134,8 @@ package struct AppProfile: Sendable {
     package var belowMinimumOS = BelowMinimumOS.allow
     /// How its messages write a moment. Default: in UTC.
     package var moments = MomentWords()
+    /// The texts of a push of a version without a message of its own; nil: nothing is pushed.
+    package var words: PushWords?
 
     package init(downloadURL: String?, alert: String, downloadSchemes: [String] = []) {
         self.downloadSchemes = downloadSchemes
@@ -182,6 +184,8 @@ package struct CampaignStatus: Sendable {
     package var nextWaveAt: Timestamp?
     /// When the devices that are still behind are reminded next; nil: never, or never again.
     package var nextReminderAt: Timestamp?
+    /// The rules between its waves; nil: it has none, or it is over.
+    package var waveRules: WaveRules?
 
     package init(
         record: CampaignRecord, counts: CampaignCounts, ratePerSecond: Double, secondsLeft: Int64?,

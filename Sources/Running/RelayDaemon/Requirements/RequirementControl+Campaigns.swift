@@ -42,6 +42,7 @@ extension RequirementControl {
         status.rateLimit = isRunning ? figures.rateLimit : nil
         status.nextWaveAt = nextWaveAt
         status.nextReminderAt = nextReminder(of: record, at: now)
+        status.waveRules = record.state.isFinal ? nil : routes()[record.app]?.waveRules
         return status
     }
 

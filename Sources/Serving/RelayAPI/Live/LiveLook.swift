@@ -27,12 +27,31 @@ package struct Overview: Sendable {
         var revision: Int64
     }
 
+    /// The beginning of a campaign that waits for a person, from the audit trail.
+    package struct Origin: Hashable, Sendable {
+        /// The name of the person or machine whose act began it.
+        package var asker: String
+        /// When the relay stopped it last; nil: it did not, or the trail no longer has it.
+        package var suspendedAt: Timestamp?
+        /// The state that this was read in.
+        var state: CampaignState
+
+        package init(asker: String, suspendedAt: Timestamp? = nil, state: CampaignState) {
+            (self.asker, self.suspendedAt, self.state) = (asker, suspendedAt, state)
+        }
+    }
+
     package var at: Timestamp
     package var revision: Int64 = 0
     /// In the order of their names.
     package var apps: [App] = []
     /// The newest first: all that are open, and the latest of the others.
     package var campaigns: [CampaignStatus] = []
+    /// The beginnings of the campaigns that wait for a person or are in trouble, by their public id.
+    package var origins: [String: Origin] = [:]
+    /// The last counts of versions, a minute old at most.
+    package var shares: [AppKey: VersionShares] = [:]
+    var sharesAt: Timestamp?
     package var faults: [ReadinessFault] = []
     package var warnings: [ReadinessFault] = []
     var items: [String: Item] = [:]
@@ -94,6 +113,10 @@ extension API {
             !open.contains { $0.key == record.key }
         }
         next.campaigns = try (open + recent).sorted { $0.key > $1.key }.map(control.requirements.status)
+        for status in next.campaigns where status.standing == .person || status.standing == .trouble {
+            next.origins[status.record.id] = try origin(of: status.record, known: last)
+        }
+        try readShares(into: &next, known: last)
         next.faults = readinessCheck.faults(known: control.faults) { [self] in storeFault() }
         next.warnings = control.warnings()
         next.note(since: last)
@@ -111,6 +134,32 @@ extension API {
             (app.adoption, app.adoptionAt) = (known.adoption, readAt)
         } else {
             (app.adoption, app.adoptionAt) = (try store.adoption(of: record.key), now)
+        }
+    }
+
+    /// Reads who began a campaign and when it was stopped, unless the last look has it.
+    private func origin(of record: CampaignRecord, known last: Overview?) throws -> Overview.Origin {
+        if let known = last?.origins[record.id], known.state == record.state { return known }
+        func entries(_ action: AuditAction, limit: Int) throws -> [AuditEntry] {
+            var filter = AuditFilter()
+            (filter.campaign, filter.action) = (record.id, action)
+            return try store.audit(filter, before: nil, limit: limit)
+        }
+        // Later requests for the same version may have changed its texts: the first one began it.
+        let action: AuditAction = record.requirement.kind == .blocked ? .versionBlock : .versionBump
+        let asker = try entries(action, limit: 50).last?.actor.name
+        return Overview.Origin(
+            asker: asker ?? record.requirement.changed.by,
+            suspendedAt: try record.state == .suspended ? entries(.campaignSuspend, limit: 1).first?.at : nil,
+            state: record.state)
+    }
+
+    /// The counts change once an hour, so they are read once a minute.
+    private func readShares(into next: inout Overview, known last: Overview?) throws {
+        if let last, let readAt = last.sharesAt, readAt <= next.at, next.at < readAt + .seconds(60) {
+            (next.shares, next.sharesAt) = (last.shares, readAt)
+        } else {
+            (next.shares, next.sharesAt) = (try store.versionShares(), next.at)
         }
     }
 }

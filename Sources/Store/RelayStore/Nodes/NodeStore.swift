@@ -74,17 +74,22 @@ package struct NodeRecord: Hashable, Sendable {
 }
 
 extension NodeRecord {
-    /// The relays that fell silent and were not replaced by a relay that joined later, in words; nil: none is missing.
-    /// A relay that was shut down cleanly is not missing.
-    package static func loss(among nodes: [NodeRecord]) -> String? {
+    /// The relays that fell silent and were not replaced by a relay that joined later. A relay that was shut down cleanly is
+    /// not missing.
+    package static func lost(among nodes: [NodeRecord]) -> [NodeRecord] {
         let alive = nodes.filter { $0.state == .alive }
-        let lost = nodes.filter { node in
+        return nodes.filter { node in
             (node.state == .lapsed || node.state == .fenced) && !alive.contains { $0.joinedAt > node.aliveUntil }
         }
+    }
+
+    /// Those relays in words; nil: none is missing.
+    package static func loss(among nodes: [NodeRecord]) -> String? {
+        let (lost, left) = (Self.lost(among: nodes), nodes.count { $0.state == .alive })
         guard !lost.isEmpty else { return nil }
         let names = lost.map { "\($0.description.name) (since \($0.aliveUntil.internetTime))" }
-        return "not heard of any more: \(names.joined(separator: ", ")). The other relays do its work; \(alive.count) "
-            + (alive.count == 1 ? "relay is left" : "relays are left")
+        return "not heard of any more: \(names.joined(separator: ", ")). The other relays do its work; \(left) "
+            + (left == 1 ? "relay is left" : "relays are left")
     }
 }
 
