@@ -42,7 +42,10 @@ struct LanguageTests {
         let summaries = root.appending(path: "../RelayAPI/Devices/UserSummary+Words.swift").standardized
         let parts = try String(contentsOf: summaries, encoding: .utf8).matches(of: /Part\(\s*"([^"]*)"/)
         #expect(parts.count > 20)
-        return keys.union((sentences + parts).map { String($0.1) })
+        let lines = root.appending(path: "../RelayAPI/Versions/AppSummary+Words.swift").standardized
+        let steps = try String(contentsOf: lines, encoding: .utf8).matches(of: /Part\(\s*"([^"]*)"/)
+        #expect(steps.count > 20)
+        return keys.union((sentences + parts + steps).map { String($0.1) })
     }
 
     @Test("every text of the page has its Chinese, with as many values")
@@ -50,8 +53,8 @@ struct LanguageTests {
         let keys = try Self.keys()
         #expect(keys.count > 200)
         for key in keys {
-            let text = PageLanguage.chineseTexts[key]
-            #expect(text != nil, "Words+Chinese.swift lacks: \(key)")
+            let text = PageLanguage.inChinese[key]
+            #expect(text != nil, "no Chinese for: \(key)")
             #expect(text?.filter { $0 == "%" }.count == key.filter { $0 == "%" }.count, "\(key)")
         }
     }

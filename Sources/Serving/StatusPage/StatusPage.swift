@@ -27,6 +27,10 @@ package enum StatusPage {
         page("/page/devices") { view, _, query in try view.devices(&query) },
         page("/page/deliveries") { view, _, query in try view.deliveries(&query) },
         page("/page/audit") { view, _, query in try view.audit(&query) },
+        page("/page/audit/{id}") { view, call, query in
+            try query.finish()
+            return try view.auditEntry(call.path.name)
+        },
         Route(
             "GET", "/page/assets/{name}", .nothing, .nothing, isPage: true, keeping: .everybody,
             .head { _, call in

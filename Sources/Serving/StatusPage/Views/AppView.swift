@@ -21,6 +21,8 @@ extension View {
         let history = try api.store.history(of: key, limit: 50)
         let inForce = try api.store.inForceHistory(of: key, limit: 50)
         let shares = try api.store.versionShares(of: key)
+        let entries = try latest(of: key, limit: 20)
+        let curves = try part == nil ? releaseCurves(of: key) : []
         return page(name(key), at: .overview, isLive: true) { html in
             html.part("versions", "section", on: ["version"], [.named("aria-labelledby", "versions-title")]) { html in
                 html.tag("h2", [.id("versions-title")], text: say("Versions"))
@@ -52,6 +54,21 @@ extension View {
                 html.tag("section", [.named("aria-labelledby", "shares-title")]) { html in
                     html.tag("h2", [.id("shares-title")], text: say("Versions in use"))
                     self.shares(&html, shares)
+                }
+            }
+            if !curves.isEmpty {
+                html.tag("section", [.named("aria-labelledby", "releases-title")]) { html in
+                    html.tag("h2", [.id("releases-title")], text: say("Releases side by side"))
+                    releases(&html, curves)
+                }
+            }
+            html.tag("section", [.named("aria-labelledby", "history-title")]) { html in
+                html.tag("h2", [.id("history-title")], text: say("Audit log"))
+                timeline(&html, entries)
+                html.tag("p") { html in
+                    html.link(
+                        PagePath("page", "audit").with("app", key.app).with("platform", key.platform.rawValue),
+                        say("All of it"))
                 }
             }
             html.tag("p") { html in

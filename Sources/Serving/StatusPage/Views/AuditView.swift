@@ -47,10 +47,10 @@ extension View {
         filter.campaign = record.id
         let entries = try api.store.audit(filter, before: nil, limit: 200)
         html.tag("h2", [.id("history-title")], text: say("Audit log"))
-        trail(&html, entries.reversed(), caption: say("Audit log"), isLinked: isLinked)
+        timeline(&html, entries.reversed(), isLinked: isLinked)
     }
 
-    private func trail(_ html: inout HTML, _ entries: [AuditEntry], caption: String, isLinked: Bool = true) {
+    private func trail(_ html: inout HTML, _ entries: [AuditEntry], caption: String) {
         guard !entries.isEmpty else { return html.tag("p", [.class("quiet")], text: say("There is none.")) }
         html.table(
             caption,
@@ -58,33 +58,29 @@ extension View {
         ) { html in
             for entry in entries {
                 html.row(
-                    { $0.time(entry.at) },
+                    { html in html.tag("a", [.href(path(entry))]) { $0.time(entry.at) } },
                     [
                         { $0.foreign(entry.actor.name) }, { $0.tag("code", text: entry.action) },
-                        { about(&$0, entry, isLinked) }, { $0.foreign(words(entry.before)) },
-                        { $0.foreign(words(entry.after)) },
-                        {
-                            $0.foreign(
-                                [entry.actor.via, entry.actor.address].compactMap(\.self).joined(separator: ", "))
-                        },
+                        { about(&$0, entry) }, { $0.foreign(words(entry.before)) },
+                        { $0.foreign(words(entry.after)) }, { $0.foreign(way(entry)) },
                     ])
             }
         }
     }
 
-    private func about(_ html: inout HTML, _ entry: AuditEntry, _ isLinked: Bool) {
+    private func about(_ html: inout HTML, _ entry: AuditEntry) {
         if let app = entry.app { html.foreign(name(app)) }
         if let object = entry.object {
             html.text(" ")
             html.foreign(object)
         }
-        guard isLinked, let campaign = entry.campaign else { return }
+        guard let campaign = entry.campaign else { return }
         html.text(" ")
         html.link(PagePath("page", "campaigns", campaign), campaign)
     }
 
     /// A JSON object in readable form: "state: running, reason: …".
-    private func words(_ json: String?) -> String {
+    func words(_ json: String?) -> String {
         guard let json, case .object(let values)? = try? JSONReader.read(Array(json.utf8)) else { return "–" }
         let members = values.map {
             "\($0.name): \($0.value.string ?? String(decoding: $0.value.bytes(), as: UTF8.self))"

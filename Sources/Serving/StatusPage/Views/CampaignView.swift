@@ -28,7 +28,7 @@ extension View {
                 actions(&html, status)
             }
             html.part("waves", "section", on: ["campaign"], [.named("aria-labelledby", "waves-title")]) {
-                waves(&$0, record)
+                waves(&$0, status)
             }
             html.part("reasons", "section", on: ["campaign"], [.named("aria-labelledby", "reasons-title")]) { html in
                 html.tag("h2", [.id("reasons-title")], text: say("Filtered and rejected"))
@@ -44,6 +44,9 @@ extension View {
                 guard let adoption = try api.store.adoption(of: record.key) else { return }
                 self.adoption(&html, adoption, id: "chart-adoption")
                 reach(&html, adoption)
+            }
+            try html.part("time", "section", on: ["campaign"], [.named("aria-labelledby", "time-title")]) {
+                try outcomes(&$0, record)
             }
             try html.part("history", "section", on: ["campaign"], [.named("aria-labelledby", "history-title")]) {
                 try history(&$0, record)
@@ -80,15 +83,18 @@ extension View {
         if let message = record.requirement.message?.text { html.fact(say("Message")) { $0.foreign(message) } }
     }
 
-    func waves(_ html: inout HTML, _ record: CampaignRecord) {
-        html.tag("h2", [.id("waves-title")], text: say("Waves"))
-        guard !record.figures.waves.isEmpty else {
-            let rollout = Rollout(record)
-            return html.tag(
-                "p", [.class("quiet")],
-                text: rollout.steps == [.everybody]
-                    ? say("It goes to everybody at once.") : say("Step by step: %.", words(rollout)))
+    /// The steps of the rollout, and the figures of its waves as a table.
+    func waves(_ html: inout HTML, _ status: CampaignStatus) {
+        html.tag("h2", [.id("waves-title")], text: say("Rollout"))
+        rollout(&html, status)
+        guard !status.record.figures.waves.isEmpty else { return }
+        html.tag("details", [.id("waves-numbers")]) { html in
+            html.tag("summary", text: say("The same as numbers"))
+            table(&html, of: status.record.figures.waves)
         }
+    }
+
+    private func table(_ html: inout HTML, of waves: CampaignWaves) {
         html.table(
             say("Waves"),
             [
@@ -96,7 +102,7 @@ extension View {
                 say("Tried again"), say("Begun"), say("Ended"),
             ]
         ) { html in
-            for wave in record.figures.waves.list {
+            for wave in waves.list {
                 html.row(
                     { $0.text(String(wave.number + 1)) },
                     [

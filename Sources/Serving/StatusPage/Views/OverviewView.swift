@@ -10,22 +10,36 @@ import UpgradeRules
 extension View {
     func overview() throws -> Response {
         try need(.status)
-        let overview = try api.overview()
+        let overview = seen(try api.overview())
+        // A store that cannot be read is among the faults.
+        func nodes() -> [NodeStatus] { (try? api.nodeStatuses(for: caller)) ?? [] }
         return page(say("Overview"), at: .overview, isLive: true) { html in
             // Screen readers announce changes while the page is open (WAI-ARIA 1.2, section 6.6, "aria-live").
             html.part(
-                "trouble", "section", on: ["readiness", "campaign"],
+                "waits", "section", on: ["campaign", "version"],
+                [.named("aria-labelledby", "waits-title"), .named("aria-live", "polite")]
+            ) { waits(&$0, Attention.all(in: overview, relays: [])) }
+            html.part(
+                "trouble", "section", on: ["readiness", "campaign", "version"],
                 [.named("aria-labelledby", "trouble-title"), .named("aria-live", "polite")]
-            ) { trouble(&$0, overview) }
+            ) { trouble(&$0, Attention.all(in: overview, relays: nodes().map(\.record))) }
             html.part("apps", "section", on: ["campaign", "version"], [.named("aria-labelledby", "apps-title")]) {
                 html in
                 html.tag("h2", [.id("apps-title")], text: say("Apps"))
-                let rows = overview.apps.filter { maySee($0.key) }
-                if rows.isEmpty { html.tag("p", text: say("No app is configured that you may see.")) }
-                for app in sorted(rows, overview) { self.app(&html, app, overview) }
+                if overview.apps.isEmpty { html.tag("p", text: say("No app is configured that you may see.")) }
+                for app in sorted(overview.apps, overview) { self.app(&html, app, overview) }
             }
-            html.part("relays", "div", on: ["readiness", "campaign"]) { relays(&$0) }
+            html.part("relays", "div", on: ["readiness", "campaign"]) { relays(&$0, nodes()) }
         }
+    }
+
+    /// The part of a look that the reader may see.
+    private func seen(_ overview: Overview) -> Overview {
+        var overview = overview
+        overview.apps.removeAll { !maySee($0.key) }
+        overview.campaigns.removeAll { !maySee($0.record.app) }
+        (overview.faults, overview.warnings) = (seen(overview.faults), seen(overview.warnings))
+        return overview
     }
 
     /// Apps in trouble come first, then those with an open campaign.
@@ -42,47 +56,6 @@ extension View {
         overview.campaigns.filter { $0.record.app == app }
     }
 
-    /// Campaigns that a person must see to, and the faults and warnings of `readyz`.
-    private func trouble(_ html: inout HTML, _ overview: Overview) {
-        let stuck = overview.campaigns.filter { maySee($0.record.app) && isInTrouble($0) }
-        let faults = seen(overview.faults)
-        let warnings = seen(overview.warnings)
-        html.tag("h2", [.id("trouble-title")], text: say("Problems"))
-        if stuck.isEmpty, faults.isEmpty {
-            html.tag("p", [.class("fine")], text: say("Nothing is wrong: the relay can do its work."))
-        }
-        for status in stuck { notice(&html, status, isBad: true) }
-        for fault in faults { self.fault(&html, fault, isBad: true) }
-        for warning in warnings { self.fault(&html, warning, isBad: false) }
-        let waiting = overview.campaigns.filter { maySee($0.record.app) && waitsForPerson($0) }
-        guard !waiting.isEmpty else { return }
-        html.tag("h2", text: say("Waits for you"))
-        for status in waiting { notice(&html, status, isBad: false) }
-    }
-
-    /// A campaign that a person must see to.
-    private func notice(_ html: inout HTML, _ status: CampaignStatus, isBad: Bool) {
-        html.tag("div", [.class(isBad ? "notice bad" : "notice")]) { html in
-            html.tag("p") { html in
-                badge(&html, status.record.state)
-                html.text(" ")
-                html.link(path(status.record), "\(name(status.record.app)): \(name(status.record.requirement.target))")
-            }
-            standing(&html, status)
-        }
-    }
-
-    private func fault(_ html: inout HTML, _ fault: ReadinessFault, isBad: Bool) {
-        html.tag("div", [.class(isBad ? "notice bad" : "notice")]) { html in
-            html.tag("p") { html in
-                html.tag("strong") { $0.foreign(fault.part) }
-                html.text(": ")
-                html.tag("span", [.named("lang", "en")]) { $0.foreign(fault.reason) }
-            }
-            html.tag("p", [.class("remedy"), .named("lang", "en")], text: fault.remedy)
-        }
-    }
-
     private func app(_ html: inout HTML, _ app: Overview.App, _ overview: Overview) {
         let id = "app-\(app.key.app)-\(app.key.platform.rawValue)"
         html.tag("article", [.class("card"), .named("aria-labelledby", id)]) { html in
@@ -91,6 +64,10 @@ extension View {
                     $0.foreign(name(app.key))
                 }
             }
+            summary(
+                &html,
+                AppSummary(
+                    app.version, campaigns: campaigns(of: app.key, overview), shares: overview.shares[app.key]))
             html.tag("dl", [.class("facts")]) { versions(&$0, app.version) }
             if let version = app.version { waiting(&html, version) }
             let open = campaigns(of: app.key, overview).filter { !$0.record.state.isFinal }

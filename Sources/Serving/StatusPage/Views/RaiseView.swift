@@ -25,6 +25,10 @@ extension View {
             }
             html.tag("dl", [.class("facts")]) { versions(&$0, version) }
             html.tag("p", text: say("First you see whom it would reach. Nothing changes before you confirm that."))
+            if let words = api.control.profile(of: key)?.words {
+                preview(
+                    &html, PushPreview(words), of: key, caption: say("The push, where the message is left empty"))
+            }
             html.form(self, path(key, "raise"), [.class("narrow")]) { html in
                 raiseFields(&html, form, problem?.faults ?? [])
                 html.tag("p", [.class("buttons")]) {
@@ -90,8 +94,13 @@ extension View {
             html.tag("h2", text: say("Devices that would get no push"))
             filtered(&html, report)
             html.tag("h2", text: say("A phone would get"))
-            html.tag("p", text: say("% bytes", number(Int64(report.samplePayloadSize))))
-            html.tag("pre", [.named("tabindex", "0")], text: String(decoding: report.samplePayload, as: UTF8.self))
+            preview(
+                &html, PushPreview(payload: report.samplePayload), of: key, caption: say("On the phone"),
+                message: message(of: report))
+            html.tag("details", [.id("payload"), .flag("open")]) { html in
+                html.tag("summary", text: say("The whole push: % bytes", number(Int64(report.samplePayloadSize))))
+                html.tag("pre", [.named("tabindex", "0")], text: String(decoding: report.samplePayload, as: UTF8.self))
+            }
             html.form(self, path(key, "raise")) { html in
                 for name in RaiseForm.names + ["now"] {
                     guard let value = form.fields[name.description] else { continue }
@@ -116,6 +125,14 @@ extension View {
                 }
             }
         }
+    }
+
+    /// The message of the version that the push would be about.
+    private func message(of report: PlanReport) -> LocalizedText? {
+        guard let planned = report.planned else { return nil }
+        let rows = planned.requirements
+        let row = report.isAboutBlocks ? rows.blocks.first : rows.required
+        return row.flatMap { rows.words(of: $0, api.control.profile(of: planned.app)?.moments ?? MomentWords()) }
     }
 
     private func words(_ doubt: Doubt) -> String {

@@ -5,9 +5,8 @@ import RelayStore
 
 /// The relays of the store, where there are several.
 extension View {
-    func relays(_ html: inout HTML) {
-        // A store that cannot be read is reported above, under trouble.
-        guard let nodes = try? api.nodeStatuses(for: caller), nodes.count > 1 else { return }
+    func relays(_ html: inout HTML, _ nodes: [NodeStatus]) {
+        guard nodes.count > 1 else { return }
         html.tag("h2", [.id("relays-title")], text: say("Relays"))
         html.table(say("Relays"), [say("Name"), say("State"), say("Sends"), say("Remarks")]) { html in
             for node in nodes {

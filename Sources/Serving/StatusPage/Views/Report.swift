@@ -67,7 +67,7 @@ extension View {
             }
         }
         counts(&html, status.counts)
-        waves(&html, record)
+        waves(&html, status)
         html.tag("h2", text: say("Filtered and rejected"))
         reasons(&html, record, most: 100, isLinked: false)
         if let adoption {

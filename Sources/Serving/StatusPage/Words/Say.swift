@@ -8,7 +8,12 @@ extension PageLanguage {
     /// Texts of the relay itself (reasons, remedies, errors) are English everywhere, as in the log and the documents.
     func say(_ english: StaticString, _ values: [String] = []) -> String {
         let key = english.description
-        return TextPattern.filled(self == .chinese ? Self.chineseTexts[key] ?? key : key, values)
+        return TextPattern.filled(self == .chinese ? Self.inChinese[key] ?? key : key, values)
+    }
+
+    /// All Chinese texts by the English ones.
+    static let inChinese = [chineseSignInTexts, chineseRollouts].reduce(into: chineseTexts) { all, part in
+        all.merge(part) { text, _ in text }
     }
 
     /// A count with its noun: "1 device", "2 devices". Chinese has one form.

@@ -96,7 +96,7 @@ extension View {
     }
 
     /// A step of a rollout, for use in a sentence.
-    private func words(_ step: Rollout.Step?) -> String {
+    func words(_ step: Rollout.Step?) -> String {
         switch step {
         case .share(let parts): say("% of the users", "\(WavePlan.percentText(parts)) %")
         case .canary(let numbers): say("% named users", number(Int64(numbers)))
@@ -104,16 +104,8 @@ extension View {
         }
     }
 
-    /// The steps of a rollout: "5 % → 30 % → everybody".
-    func words(_ rollout: Rollout) -> String { rollout.steps.map { words($0) }.joined(separator: " → ") }
-
     /// Whether there is trouble that a person must mend.
-    func isInTrouble(_ status: CampaignStatus) -> Bool {
-        status.wait.map { $0.standing == .trouble } ?? (status.record.state == .suspended)
-    }
-
-    /// Whether the next step is a person's decision, as planned.
-    func waitsForPerson(_ status: CampaignStatus) -> Bool { status.wait?.standing == .person }
+    func isInTrouble(_ status: CampaignStatus) -> Bool { status.standing == .trouble }
 
     /// The faults, without those about an app that the reader may not see.
     func seen(_ faults: [ReadinessFault]) -> [ReadinessFault] {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PageLanguage {
-    /// The Chinese texts by the English ones; those of signing in have a file of their own.
-    static let chineseMainTexts: [String: String] = [
+    /// The Chinese texts by the English ones; those of signing in and of rollouts have files of their own. A test checks that
+    /// every text of the page is in one of them.
+    static let chineseTexts: [String: String] = [
         "% a second": "每秒 %",
-        "% bytes": "% 字节",
         "% has come to this user with its wave.": "% 已随批次对该用户生效。",
         "% has come to this user, who is named by the canary.": "% 已对该用户生效：该用户在灰度名单中。",
         "% has not come to this user's wave yet.": "% 尚未轮到该用户所在的批次。",
@@ -108,7 +108,6 @@ extension PageLanguage {
             "以“urt_”开头。运维人员用“upgrade-relay tokens create”创建。",
         "It goes on by itself. Resume with “whatever the hour” sends at once.":
             "到时自动继续。“恢复”并勾选“不限时段”可立即发送。",
-        "It goes to everybody at once.": "一次发给所有人。",
         "It goes to the named users alone. Release sends it to %.": "目前只发给名单中的用户。“放行”后发给%。",
         "% of the users": "% 的用户",
         "% named users": "名单中的 % 位用户",
@@ -120,7 +119,6 @@ extension PageLanguage {
         "% that was rejected, cancelled or expired: sent to again.": "重新发送被拒绝、已取消或已过期的推送：%。",
         "% that were rejected, cancelled or expired: sent to again.": "重新发送被拒绝、已取消或已过期的推送：%。",
         "everybody": "所有人",
-        "Step by step: %.": "分步进行：%。",
         "A wave is done, as planned. Resume begins the next one.": "一批已按计划完成。“恢复”开始下一批。",
         "It begins by itself when its time has come. Release begins it now.":
             "到时自动开始。“放行”立即开始。",

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+import CurlTransport
+import OwnThread
+import RelayEngine
+import RelayStore
+import Requirements
+import Synchronization
+import TestPeers
+import Testing
+
+@testable import RelayAPI
+
+/// The first screen, the history and the push's picture, as a reader of the page gets them.
+@Suite("The first screen, live", .ownThread)
+struct FirstScreenTests {
+    private func get(_ path: String, _ bench: Bench, _ token: String, language: String = "en") throws -> Answer {
+        var request = HTTPRequest("GET", "http://127.0.0.1:\(bench.server.port ?? 0)\(path)")
+        request.headers = [("Authorization", "Bearer \(token)"), ("Accept-Language", language)]
+        return Answer(try HTTPClient().send(request))
+    }
+
+    private func text(_ page: Answer) -> String {
+        page.body.replacing(/<[^>]+>/, with: " ").replacing(/\s+/, with: " ")
+    }
+
+    @Test(
+        "it begins with what waits for the reader, with who asked, and the form that decides it",
+        arguments: [("en", "Waits for you", "Problems", "Apps"), ("zh", "等待您处理", "问题", "应用")])
+    func waits(language: String, waits: String, problems: String, apps: String) throws {
+        let bench = try Bench(hasPage: true)
+        let token = try bench.newToken(.status, .campaigns)
+        let id = try bench.campaign(required: "2.0.0")
+        let before = text(try get("/", bench, token, language: language))
+        #expect(
+            before.contains(language == "en" ? "Nothing waits for a person." : "没有等待人工处理的事项。"), "\(before)")
+        #expect(try bench.ask("POST", "/v1/campaigns/\(id)/pause").status == 200)
+        try bench.until { try bench.server.api.overview().campaigns.first?.record.state == .paused }
+        let page = try get("/", bench, token, language: language)
+        let words = text(page)
+        let places = [waits, problems, apps].compactMap { page.body.firstRange(of: ">\($0)</h2>")?.lowerBound }
+        #expect(places.count == 3 && places == places.sorted(), "\(words)")
+        let resume = try #require(page.body.firstRange(of: "action=\"/page/campaigns/\(id)/resume\""), "\(page.body)")
+        let rest = page.body[resume.upperBound...].prefix(600)
+        for fact in ["ifVersion\" value=\"2.0.0", "ifState\" value=\"paused", "ifDevices"] {
+            #expect(rest.contains(fact), "\(rest)")
+        }
+        // The person at the control socket has asked for it, and not the relay, which began its campaign.
+        let asker = try #require(words.firstRange(of: language == "en" ? "Asked for by" : "提出者"))
+        #expect(words[asker.upperBound...].prefix(30).contains("(uid "), "\(words)")
+        let reader = try bench.newToken(.status)
+        #expect(try !get("/", bench, reader).body.contains("/resume\""), "who may not act gets no button")
+    }
+
+    @Test("an entry of the history has a page of its own, for those who may see its app")
+    func entries() throws {
+        let bench = try Bench(hasPage: true)
+        let token = try bench.newToken(.status)
+        let id = try bench.campaign(required: "2.0.0")
+        #expect(try bench.ask("POST", "/v1/campaigns/\(id)/pause").status == 200)
+        let campaign = try get("/page/campaigns/\(id)", bench, token)
+        let links = campaign.body.matches(of: /href="(\/page\/audit\/\d+)"/).map { String($0.1) }
+        #expect(links.count >= 2, "\(campaign.body)")
+        let paused = try #require(links.last)
+        let entry = try get(paused, bench, token)
+        #expect(entry.status == 200 && text(entry).contains("paused the campaign campaign.pause"), "\(text(entry))")
+        #expect(try get("/page/audit/999999", bench, token).status == 404)
+        for wrong in ["0", "-1", "x", "9223372036854775807"] {
+            #expect(try get("/page/audit/\(wrong)", bench, token).status == 404, "\(wrong)")
+        }
+        bench.control.hasOther.withLock { $0 = true }
+        let other = try bench.newToken(of: [.status], apps: ["com.example.other"])
+        #expect(try get(paused, bench, other).status == 404, "another team's reader")
+        let audit = try get("/page/audit", bench, token)
+        #expect(audit.body.contains("href=\"\(paused)\""))
+    }
+
+    @Test("the form shows the push of the configuration, and the dry run the push that would be sent")
+    func preview() throws {
+        let bench = try Bench(hasPage: true)
+        let token = try bench.newToken(.status, .versions)
+        let form = try get("/page/apps/com.example.app/ios/raise", bench, token)
+        #expect(form.status == 200 && !form.body.contains("class=\"phone\""), "the double has no words")
+        var request = HTTPRequest(
+            "POST", "http://127.0.0.1:\(bench.server.port ?? 0)/page/apps/com.example.app/ios/raise")
+        request.headers = [
+            ("Authorization", "Bearer \(token)"), ("Content-Type", "application/x-www-form-urlencoded"),
+        ]
+        request.body = Array("step=plan&required=2.0.0".utf8)
+        let plan = Answer(try HTTPClient().send(request))
+        #expect(plan.status == 200 && text(plan).contains("On the phone com.example.app Upgrade"), "\(text(plan))")
+    }
+}
