@@ -173,6 +173,23 @@ final class ControlDouble: RelayControl, RequirementOperations {
         return record
     }
 
+    /// Does no act: only who may ask for it is tested here.
+    func approve(_ id: Int64, by actor: Principal) throws -> Approval {
+        guard let approval = try store.approval(id) else {
+            throw ControlError(.noSuchApproval, context: "there is no request \(id)")
+        }
+        try approval.check(by: actor, at: Bench.now)
+        return approval
+    }
+
+    func refuse(approval id: Int64, by actor: Principal, reason: String) throws -> Approval {
+        guard
+            let closed = try store.refuse(
+                approval: id, by: Signature(by: actor, at: Bench.now), reason: reason)
+        else { throw ControlError(.noSuchApproval, context: "there is no request \(id)") }
+        return closed
+    }
+
     func eraseUser(
         _ telephone: String, by actor: Principal, where isMeant: (AppKey) -> Bool
     ) throws -> UserErasure {

@@ -101,7 +101,7 @@ struct PeopleBench {
         ],
         "POST /v1/campaigns/{id}/resume": ["{}"], "POST /v1/campaigns/{id}/release": ["{}"],
         "POST /v1/campaigns/{id}/pause": ["{}"], "POST /v1/campaigns/{id}/cancel": ["{}"],
-        "POST /v1/store/accept": ["{}"],
+        "POST /v1/store/accept": ["{}"], "POST /v1/approvals/{id}/refuse": [#"{"reason":"not now"}"#],
         "POST /v1/campaigns/{id}/retry": ["{}"], "POST /v1/store/prune": [#"{"olderThan":"90d"}"#],
         "PUT /v1/log": [#"{"level":"info"}"#], "POST /v1/tokens": [#"{"name":"x","scopes":["status"]}"#],
     ]

@@ -137,6 +137,13 @@ struct PeoplesDataTests {
             let row = VersionShares.Row(
                 version: try Version("1.0"), devices: 1, orOlder: 1, belowSince: nil, isNotified: false)
             subject = .retirable(Bench.app, row, devices: 9, retireBelow: 0.01)
+        case .asked, .approved, .refused, .alone:
+            var wish = Approval.Wish(.raise, try Version("2.0"))
+            wish.telephones = [PeopleBench.canary]
+            subject = .approval(
+                Approval(
+                    id: 3, Bench.app, wish, ApprovalReach(devices: 4, of: 10), shown: Shown(), by: .operator("ada"),
+                    at: Bench.now, until: Bench.now + .seconds(60)))
         case .certificateEnds, .degraded, .recovered, .wentBack: subject = .part("store", reason: "it is full")
         }
         let event = RelayEvent(id: "0f4ad1b2", type: type, at: Bench.now, subject: subject)

@@ -167,7 +167,30 @@ import UpgradeRules
         Row(.waveDone, by: relay, notices: "campaign.waveDone"),
         Row(.canaryDone, by: relay, notices: "campaign.canaryDone"),
         Row(.waitsLong, by: relay, notices: "campaign.waitsLong"),
+        Row(
+            .approval(request(.open)), line: "notice: an act waits for a second person: require 2.0, 4 of 10",
+            entry: #"approval.ask of 2.0 by token ann: nil to {"id":3,"act":"raise","askedBy":"ann","devices":4,"#
+                + #""of":10,"until":"2023-11-14T23:13:20.000Z"}"#),
+        Row(
+            .approval(request(.refused, "not now")), by: relay,
+            line: "notice: a second person refused an act: require 2.0, 4 of 10, not now",
+            entry: #"approval.refuse of 2.0 by relay relay: nil to {"id":3,"act":"raise","askedBy":"ann","devices":4,"#
+                + #""of":10,"reason":"not now"}"#),
+        Row(
+            .approval(request(.alone, "data is lost")),
+            line: "error: one person acted alone, without a second one: require 2.0, 4 of 10, data is lost",
+            entry: #"approval.alone of 2.0 by token ann: nil to {"id":3,"act":"raise","askedBy":"ann","devices":4,"#
+                + #""of":10,"reason":"data is lost"}"#),
+        Row(.approval(request(.superseded))),
     ]
+
+    private static func request(_ state: Approval.State, _ reason: String? = nil) -> Approval {
+        var approval = Approval(
+            id: 3, app, Approval.Wish(.raise, version("2.0")), ApprovalReach(devices: 4, of: 10), shown: Shown(),
+            by: Principal("ann", .token, via: "api"), at: now, until: now + .seconds(3600))
+        (approval.state, approval.reason) = (state, reason)
+        return approval
+    }
 
     /// Each state that a campaign comes into by no order of its own.
     private static let states = CampaignState.allCases.map { state -> Row in
@@ -253,7 +276,7 @@ extension ChangeTests {
         case raised, takenUp, announced, inForce, outOfForce, widened, reworded, withdrawn
         case bumped, blocked, released, takenBack, unblocked
         case created, moved, paused, resumed, cancelled, hurried, waveReleased, reopened
-        case stageBegan, waveDone, canaryDone, waitsLong
+        case stageBegan, waveDone, canaryDone, waitsLong, approval
 
         init(_ kind: Change.Kind) {
             self =
@@ -286,6 +309,7 @@ extension ChangeTests {
                 case .waveDone: .waveDone
                 case .canaryDone: .canaryDone
                 case .waitsLong: .waitsLong
+                case .approval: .approval
                 }
         }
     }
@@ -297,6 +321,9 @@ extension ChangeTests {
         let move = fields["kind"] == nil ? " from \(field("from")) to \(field("to"))" : ""
         let rest = fields["reason"].map { ", \($0)" } ?? ""
         let message = "\(line.message)"
+        if fields["request"] != nil {
+            return "\(line.isGrave ? "error" : "notice"): \(message): \(field("act")), \(field("devices"))\(rest)"
+        }
         let isLatest = message == "the latest version changed"
         #expect(isLatest || message == "what is required changed")
         return "\(line.isGrave ? "error" : "notice"): \(field("change")) \(field("version"))\(move), "

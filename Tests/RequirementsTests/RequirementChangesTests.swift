@@ -22,7 +22,7 @@ import UpgradeRules
             return switch change.kind {
             case .version(let step, let row, _): "\(step) \(row.version) by \(author)"
             case .bumped, .blocked, .released, .takenBack, .unblocked, .created, .moved, .paused, .resumed, .cancelled,
-                .hurried, .waveReleased, .reopened, .stageBegan, .waveDone, .canaryDone, .waitsLong:
+                .hurried, .waveReleased, .reopened, .stageBegan, .waveDone, .canaryDone, .waitsLong, .approval:
                 "\("\(change.kind)".prefix { $0 != "(" }) by \(author)"
             }
         }

@@ -53,7 +53,7 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
         + deliveries + erasing
         + tokens + providerTokens + sessions
         + inForce + withdrawing + gates + hostile + maintenance + outbox + events + waves + channels + providers + moved
-        + adoption + versionShares + blocks + rounds + evidence + audit + confirming + together
+        + adoption + versionShares + blocks + rounds + evidence + audit + confirming + approvals + together
 }
 
 /// A driver's breach of a rule.

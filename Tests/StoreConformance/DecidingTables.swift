@@ -25,6 +25,6 @@ package enum DecidingTables {
         "audit_horizon": "pruning", "node": "leases", "leader": "leases", "project": "leases",
         "probe": "a test of writing", "migration": "steps", "release": "releases", "store_schema": "steps",
         "app_lock": "locks", "store_identity": "which store it is", "decision": "decisions themselves",
-        "store_word": "with audit",
+        "store_word": "with audit", "approval": "with audit",
     ].merging((0..<16).map { ("node_gate_\($0)", "locks") }) { $1 }
 }

@@ -102,8 +102,11 @@ extension APIDocument {
         case ("checkVersion", "platform"): return .words(Platform.self)
         case ("checkVersion", "version"), (_, "below"): return .version
         case ("enforceVersion", "deny"): return .words(["403", "426"])
-        case ("checkVersion", _), ("enforceVersion", _), ("getLaunchGate", _), ("listCampaigns", "app"): return .text
+        case ("checkVersion", _), ("enforceVersion", _), ("getLaunchGate", _), ("listCampaigns", "app"),
+            ("listApprovals", "app"):
+            return .text
         case ("listCampaigns", "state"): return .words(CampaignState.self)
+        case ("listApprovals", "state"): return .words(Approval.State.self)
         case ("listNotifications", "state"): return .words(NotificationRecord.State.self)
         case ("listAudit", "action"): return .words(AuditAction.self)
         case ("listAudit", "since"): return .anyInstant

@@ -161,7 +161,7 @@ extension APIDocument {
 
     private static let webhooks = [
         ("campaignChanged", "CampaignEvent"), ("devicesDied", "DeadTokensEvent"), ("versionFell", "VersionEvent"),
-        ("partChanged", "PartEvent"),
+        ("approvalChanged", "ApprovalEvent"), ("partChanged", "PartEvent"),
     ]
 
     static func webhooks(_ texts: Texts) -> JSONValue {

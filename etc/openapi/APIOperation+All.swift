@@ -11,6 +11,7 @@ extension APIOperation {
         ("webhooks", webhooks),
         ("devices", devices),
         ("campaigns", campaigns),
+        ("approvals", approvals),
         ("deliveries", deliveries),
         ("notifications", notifications),
         ("tokens", tokens),
@@ -65,10 +66,10 @@ extension APIOperation {
         APIOperation(
             "bumpVersion", "PUT /v1/apps/{app}/{platform}/version",
             takes: .object("Bump"),
-            gives: [.ok("BumpResult"), .accepted("BumpResult")]),
+            gives: [.ok("BumpResult"), .bumpAccepted]),
         APIOperation(
             "releaseVersion", "POST /v1/apps/{app}/{platform}/release",
-            takes: .object("VersionRelease"), mayBeEmpty: true, gives: [.ok("Version")]),
+            takes: .object("VersionRelease"), mayBeEmpty: true, gives: [.ok("Version"), .accepted("ApprovalAsked")]),
         APIOperation(
             "withdrawVersion", "POST /v1/apps/{app}/{platform}/withdraw",
             takes: .json(.withdrawal), gives: [Answer(200, .json(.anyOf([.ref("Withdrawal"), .ref("Unblocking")])))]),
@@ -84,22 +85,22 @@ extension APIOperation {
         APIOperation(
             "receiveVersion", "POST /v1/webhooks/version",
             takes: .object("VersionWebhook"),
-            gives: [.ok("BumpResult"), .accepted("BumpResult")], refuses: [409]),
+            gives: [.ok("BumpResult"), .bumpAccepted], refuses: [409]),
         APIOperation(
             "receiveGitHubRelease", "POST /v1/webhooks/github/{app}/{platform}",
             takes: .json(.event(of: "GitHub")), headers: [Header(name: "X-GitHub-Event", isRequired: true)],
-            gives: [Answer(200, .json(.anyOf([.ref("BumpResult"), .ref("EventNote")]))), .accepted("BumpResult")],
+            gives: [Answer(200, .json(.anyOf([.ref("BumpResult"), .ref("EventNote")]))), .bumpAccepted],
             refuses: [409]),
         APIOperation(
             "receiveGitLabRelease", "POST /v1/webhooks/gitlab/{app}/{platform}",
             takes: .json(.gitLabEvent),
             headers: [Header(name: "Idempotency-Key"), Header(name: "X-Gitlab-Event-UUID")],
-            gives: [Answer(200, .json(.anyOf([.ref("BumpResult"), .ref("EventNote")]))), .accepted("BumpResult")],
+            gives: [Answer(200, .json(.anyOf([.ref("BumpResult"), .ref("EventNote")]))), .bumpAccepted],
             refuses: [409], alsoBy: "gitLabToken"),
         APIOperation(
             "receiveAppStoreState", "POST /v1/webhooks/app-store-connect/{app}",
             takes: .json(.appStoreEvent),
-            gives: [Answer(200, .json(.anyOf([.ref("BumpResult"), .ref("EventNote")]))), .accepted("BumpResult")],
+            gives: [Answer(200, .json(.anyOf([.ref("BumpResult"), .ref("EventNote")]))), .bumpAccepted],
             refuses: [409]),
     ]
 
@@ -145,7 +146,7 @@ extension APIOperation {
             takes: .object("CampaignAct"), mayBeEmpty: true, gives: [.ok("Campaign")]),
         APIOperation(
             "releaseCampaign", "POST /v1/campaigns/{id}/release",
-            takes: .object("Hurry"), mayBeEmpty: true, gives: [.ok("Campaign")]),
+            takes: .object("CampaignRelease"), mayBeEmpty: true, gives: [.ok("Campaign"), .accepted("ApprovalAsked")]),
         APIOperation(
             "retryCampaign", "POST /v1/campaigns/{id}/retry",
             takes: .object("Retry"), mayBeEmpty: true, gives: [.ok("Campaign")]),
@@ -154,7 +155,7 @@ extension APIOperation {
             takes: .object("Hurry"), mayBeEmpty: true, gives: [.ok("Campaign")]),
         APIOperation(
             "cancelCampaign", "POST /v1/campaigns/{id}/cancel",
-            takes: .object("CampaignAct"), mayBeEmpty: true, gives: [.ok("Campaign")]),
+            takes: .object("CampaignCancel"), mayBeEmpty: true, gives: [.ok("Campaign"), .accepted("ApprovalAsked")]),
         APIOperation(
             "watchAll", "GET /v1/events",
             headers: [Header(name: "Last-Event-ID")],
@@ -162,6 +163,15 @@ extension APIOperation {
         APIOperation(
             "reportCampaign", "GET /v1/campaigns/{id}/report",
             gives: [Answer(200, .other("text/html", .text), with: ["Content-Disposition", "Content-Security-Policy"])]),
+    ]
+
+    private static let approvals: [APIOperation] = [
+        APIOperation("listApprovals", "GET /v1/approvals", gives: [.list("Approval")]),
+        APIOperation(
+            "approve", "POST /v1/approvals/{id}/approve", gives: [.ok("Approval")], refuses: [409]),
+        APIOperation(
+            "refuse", "POST /v1/approvals/{id}/refuse",
+            takes: .object("ApprovalRefusal"), gives: [.ok("Approval")], refuses: [409]),
     ]
 
     private static let deliveries: [APIOperation] = [

@@ -72,6 +72,8 @@ struct APIOperation: Sendable {
         static func ok(_ schema: String) -> Answer { Answer(200, .object(schema)) }
         static func made(_ schema: String) -> Answer { Answer(201, .object(schema)) }
         static func accepted(_ schema: String) -> Answer { Answer(202, .object(schema)) }
+        /// A bump that was taken: done, or waiting for a second person.
+        static let bumpAccepted = Answer(202, .json(.anyOf([.ref("BumpResult"), .ref("ApprovalAsked")])))
         /// A page of objects.
         static func list(_ schema: String) -> Answer { Answer(200, .json(.page(of: .ref(schema)))) }
         static let nothing = Answer(204)

@@ -12,6 +12,8 @@ package enum Field: String, Sendable {
     case actor, source, createdAt, updatedAt
     // The state that a person is shown before an act, and its changes since.
     case shown, releasable, changed, confirm, doubts
+    // Requests for a second person.
+    case act, deed, askedBy, askedAt, askedVia, closedBy, closedAt, approval, approvals
     // Dry runs.
     case toPush, canary, samplePayload, samplePayloadSize, rises, largestKnown, needsConfirmation, withdrawn, waves,
         pushesFrom

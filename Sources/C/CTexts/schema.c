@@ -83,6 +83,8 @@ static const char steps[] = {
 #embed "schema/38-channel-index.sql"
     , 0,
 #embed "schema/39-people-of-proxies.sql"
+    , 0,
+#embed "schema/40-approvals.sql"
     , 0
 };
 

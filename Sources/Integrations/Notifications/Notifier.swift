@@ -241,6 +241,7 @@ package final class Notifier: Sendable {
             case .dead(let app, let devices, _): ("tokens", "\(devices.count) of \(app.app)")
             case .retirable(let app, let row, _, _): ("version", "\(row.version) of \(app.app)")
             case .part(let part, _): ("part", part)
+            case .approval(let approval): ("request", "\(approval.id) of \(approval.app.app)")
             }
         let fields = [
             subject,

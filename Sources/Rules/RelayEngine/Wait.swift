@@ -27,6 +27,8 @@ package enum Wait: Hashable, Sendable {
     case release
     /// A wave is done: a person begins the next one.
     case approval
+    /// One person asked: a second one approves, before this time.
+    case secondPerson(Timestamp)
     /// The relay stopped it.
     case fault(SuspensionCause)
     /// Only retries are left; the next one is due then.
@@ -34,8 +36,8 @@ package enum Wait: Hashable, Sendable {
 
     /// The reason without its details; the raw values are its names for programs.
     package enum Kind: String, Hashable, Sendable, CaseIterable {
-        case past, store, time, lostStore, pause, noRoute, hours, service, wave, canary, release, approval, fault,
-            retries
+        case past, store, time, lostStore, pause, noRoute, hours, service, wave, canary, release, approval,
+            secondPerson, fault, retries
     }
 
     /// The kind of event that it waits for.
@@ -62,6 +64,7 @@ package enum Wait: Hashable, Sendable {
         case .canary: .canary
         case .release: .release
         case .approval: .approval
+        case .secondPerson: .secondPerson
         case .fault: .fault
         case .retries: .retries
         }
@@ -72,7 +75,7 @@ package enum Wait: Hashable, Sendable {
     /// When it ends by itself; nil where no time is known.
     package var end: Timestamp? {
         switch self {
-        case .time(let end), .hours(let end), .wave(let end), .retries(let end): end
+        case .time(let end), .hours(let end), .wave(let end), .secondPerson(let end), .retries(let end): end
         case .past, .store, .lostStore, .pause, .noRoute, .service, .canary, .release, .approval, .fault: nil
         }
     }
@@ -82,7 +85,7 @@ extension Wait.Kind {
     package var standing: Wait.Standing {
         switch self {
         case .store, .time, .hours, .service, .wave, .canary, .retries: .planned
-        case .pause, .release, .approval: .person
+        case .pause, .release, .approval, .secondPerson: .person
         case .past, .lostStore, .noRoute, .fault: .trouble
         }
     }
@@ -95,6 +98,7 @@ extension Wait.Kind {
         case .lostStore: "Put the store back into the configuration, or Release."
         case .pause: "Resume sends what is left."
         case .approval: "A wave is done, as planned. Resume begins the next one."
+        case .secondPerson: "A second person approves or refuses it. At its time it ends, and nothing has changed."
         case .fault: "Mend what the reason names, then Resume. Nothing is sent before."
         case .hours: "It goes on by itself. Resume with “whatever the hour” sends at once."
         case .canary, .release: "It goes to the named users alone. Release sends it to %."

@@ -29,6 +29,9 @@ package enum ActKind: String, Hashable, Sendable, CaseIterable {
         }
     }
 
+    /// Whether it may wait for a second person.
+    package var mayWait: Bool { self == .raise || self == .release || self == .releaseCampaign || self == .cancel }
+
     /// The act's name in paths and commands. The release of a campaign is "release", too.
     package var verb: String { self == .releaseCampaign ? "release" : rawValue }
 }

@@ -36,9 +36,12 @@ package struct BumpRules: Hashable, Sendable {
     /// The schemes that the app's download URLs may have beside https. nil: not known; then any scheme passes that is
     /// not refused everywhere.
     package var schemes: [String]?
+    /// Whether acts that reach many devices want a second person. Another program's row then waits for one who releases
+    /// it, however many devices it reaches.
+    package var wantsSecondPerson: Bool
 
-    package init(platform: Platform? = nil, schemes: [String]? = nil) {
-        (self.platform, self.schemes) = (platform, schemes)
+    package init(platform: Platform? = nil, schemes: [String]? = nil, wantsSecondPerson: Bool = false) {
+        (self.platform, self.schemes, self.wantsSecondPerson) = (platform, schemes, wantsSecondPerson)
     }
 
     /// All faults of a bump.

@@ -61,6 +61,9 @@ package struct Change: Hashable, Sendable {
         case canaryDone
         /// Its store has not offered the version for a day.
         case waitsLong
+
+        /// A request for a second person was made, approved or refused, or one person acted alone: as it is now.
+        case approval(Approval)
     }
 
     /// A step of one version, as the log names it.
@@ -118,10 +121,30 @@ extension Change {
             Line(
                 message: row.kind == .latest ? "the latest version changed" : "what is required changed",
                 isGrave: step == .outOfForce && row.kind != .latest, fields: fields(step, row, move, app))
+        case .approval(let approval): line(approval, of: app)
         case .bumped, .blocked, .released, .takenBack, .unblocked, .created, .moved, .paused, .resumed, .cancelled,
             .hurried, .waveReleased, .reopened, .stageBegan, .waveDone, .canaryDone, .waitsLong:
             nil
         }
+    }
+
+    private func line(_ approval: Approval, of app: AppKey) -> Line? {
+        let message: StaticString
+        switch approval.state {
+        case .open: message = "an act waits for a second person"
+        case .approved: message = "a second person approved an act"
+        case .refused: message = "a second person refused an act"
+        case .alone: message = "one person acted alone, without a second one"
+        case .superseded, .expired: return nil
+        }
+        let fields = [
+            ("app", app.app), ("platform", app.platform.rawValue), ("request", String(approval.id)),
+            ("act", approval.deed), ("devices", "\(approval.reach.devices) of \(approval.reach.all)"),
+            ("asked", approval.asked.name), ("by", by.by), ("via", by.via),
+        ]
+        return Line(
+            message: message, isGrave: approval.state == .alone,
+            fields: fields + (approval.reason.map { [("reason", $0)] } ?? []))
     }
 
     private func fields(
@@ -181,8 +204,16 @@ extension Change {
         case .waveDone: [.waveDone]
         case .canaryDone: [.canaryDone]
         case .waitsLong: [.waitsLong]
+        // They are events of an app: there need be no campaign.
+        case .approval: []
         case .bumped, .blocked, .released, .takenBack, .unblocked, .hurried, .stageBegan, .waveReleased: []
         }
+    }
+
+    /// The event of a request for a second person; nil: it is no such change.
+    package var approvalNotice: (type: EventType, approval: Approval)? {
+        guard case .approval(let approval) = kind, let type = EventType(approval.state) else { return nil }
+        return (type, approval)
     }
 
     /// The events of changes in the order in which receivers get them, each with its requirement: the campaigns'

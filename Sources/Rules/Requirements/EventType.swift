@@ -18,6 +18,11 @@ package enum EventType: String, Hashable, Sendable, CaseIterable {
     /// Everybody below the version must upgrade.
     case inForce = "requirement.inForce"
     case withdrawn = "requirement.withdrawn"
+    // A request for a second person: it waits; it was approved, or refused; one person acted alone.
+    case asked = "approval.asked"
+    case approved = "approval.approved"
+    case refused = "approval.refused"
+    case alone = "approval.alone"
     /// Tokens that push services called dead, a few hundred in one event at most. Only for receivers that name this
     /// event.
     case dead = "devices.dead"
@@ -46,6 +51,20 @@ package enum EventType: String, Hashable, Sendable, CaseIterable {
             case .superseded: .superseded
             }
     }
+
+    /// nil: a request that comes into this state is no event.
+    package init?(_ state: Approval.State) {
+        switch state {
+        case .open: self = .asked
+        case .approved: self = .approved
+        case .refused: self = .refused
+        case .alone: self = .alone
+        case .superseded, .expired: return nil
+        }
+    }
+
+    /// The state of the request that the event is about; nil: it is about none.
+    package var approval: Approval.State? { Approval.State.allCases.first { EventType($0) == self } }
 
     /// The state that a campaign came into; nil: it is another event.
     package var state: CampaignState? { CampaignState.allCases.first { EventType($0) == self } }

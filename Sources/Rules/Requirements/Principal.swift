@@ -31,6 +31,8 @@ package struct Principal: Hashable, Sendable {
     package var address: String?
     /// The facts that were shown and confirmed; nil: the act applies to the present facts, whatever they are.
     package var confirmed: Confirmed?
+    /// Why it acts alone where the app wants a second person; nil: it does not.
+    package var alone: String?
 
     package init(_ name: String, _ kind: Kind, via: String, from address: String? = nil) {
         self.name = name

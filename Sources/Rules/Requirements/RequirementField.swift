@@ -172,6 +172,11 @@ package struct RequirementTermChanges: Hashable, Sendable {
 
     package var isEmpty: Bool { named.isEmpty }
 
+    /// The terms that it names, as a bump's body has them; nil: a term is removed.
+    package var members: [(name: String, value: String?)] {
+        RequirementField.allCases.filter(named.contains).map { ($0.name.description, values[$0]?.text) }
+    }
+
     fileprivate subscript<Value>(
         field: RequirementField, place: WritableKeyPath<RequirementTerms, Value?>
     ) -> FieldChange<Value> {

@@ -312,6 +312,8 @@ package struct RequirementMachine: Sendable {
                     $0.reason = Requirements.deadEndText(row.version)
                 } else if let doubt {
                     $0.reason = doubt
+                } else if surroundings.rules.wantsSecondPerson, row.kind != .latest {
+                    $0.reason = Requirement.needsPerson
                 } else {
                     $0.accept(surroundings)
                 }

@@ -32,6 +32,10 @@ package struct RequirementWait: Hashable, Sendable {
 }
 
 extension Requirement {
+    /// Why another program's row waits where the app's configuration wants a second person (`approval`).
+    static let needsPerson =
+        "another program asked for it, and a second person has to approve it: \"upgrade-relay version release\""
+
     /// Whether only its store, or a person, lets it through.
     var waitsForStore: Bool { isGated && !isReleased }
 

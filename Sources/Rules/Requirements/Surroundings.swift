@@ -19,6 +19,8 @@ extension RequirementMachine {
         package var policy = BumpPolicy()
         /// Whether a campaign that a person resumes, or whose requirement is released, is sent at any hour. Default no.
         package var isUrgent = false
+        /// The verdict on the act of the rule of two persons; nil: the app has no such rule, or the act is not under it.
+        package var approval: ApprovalCheck?
 
         package init(
             now: Timestamp, gate: String? = nil, draft: CampaignDraft? = nil, known: KnownVersions? = .everything,

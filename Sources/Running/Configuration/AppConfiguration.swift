@@ -17,6 +17,8 @@ package struct AppConfiguration: Sendable, Equatable {
     package var forcePolicy = ForcePolicy.manual
     /// The treatment of a phone whose system is too old for the required version. Default allow.
     package var belowMinimumOS = BelowMinimumOS.allow
+    /// The rule by which acts that reach many devices wait for a second person. Default none.
+    package var approval: ApprovalRule?
     /// The rules by which a version counts as given up by its users.
     package var retirement = RetirementRules()
     /// The sources of versions. Default none.

@@ -180,6 +180,7 @@ extension RelayConfiguration {
             ?? app.retirement.retireBelow
         app.retirement.seenWithin = reader.duration(
             "seenWithin", default: "30d", in: RetirementRules.seenEvery * 2...(.seconds(365 * 86_400)))
+        app.approval = reader.optionalObject("approval").map(ApprovalRule.init(reading:))
         if let push = reader.object("push") { app.push = PushConfiguration(reading: push, of: key.platform) }
         if let pace = reader.object("pace") {
             app.pace = PaceConfiguration(reading: pace, timeToLive: app.push.timeToLive)

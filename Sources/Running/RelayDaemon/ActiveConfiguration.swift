@@ -34,7 +34,9 @@ package struct ActiveConfiguration: Sendable {
 
     /// The rules for bumps of an app, and for rows that another program writes.
     package func rules(of app: AppKey) -> BumpRules {
-        BumpRules(platform: app.platform, schemes: apps[app]?.downloadSchemes)
+        BumpRules(
+            platform: app.platform, schemes: apps[app]?.downloadSchemes,
+            wantsSecondPerson: apps[app]?.approval != nil)
     }
 
     /// Reads every key and secret that the configuration names.

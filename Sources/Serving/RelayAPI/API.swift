@@ -186,7 +186,7 @@ package final class API: RequestHandler {
         case .body(let finish):
             return .collect(limit: settings.limits.body) { [self, call] body in
                 do {
-                    let response = try byHand(call.head) { try finish(self, call, body) }
+                    let response = try byHand(call.head) { try asked { try finish(self, call, body) } }
                     note(call, response)
                     return response
                 } catch {

@@ -12,6 +12,7 @@ package enum Cursor {
         case devices = "v"
         case dead = "x"
         case audit = "a"
+        case approvals = "p"
     }
 
     package static func text(_ kind: Kind, _ position: Int64) -> String {

@@ -112,8 +112,9 @@ package struct ProblemDetails: Error {
 
     private static func of(_ error: ControlError) -> ProblemDetails {
         switch error.code {
-        case .unknownApp, .noSuchCampaign, .noSuchDevice: ProblemDetails(404, error.description)
-        case .wrongState, .withdrawn: ProblemDetails(409, error.description)
+        case .unknownApp, .noSuchCampaign, .noSuchApproval, .noSuchDevice: ProblemDetails(404, error.description)
+        case .wrongState, .withdrawn, .refusedBefore: ProblemDetails(409, error.description)
+        case .ownRequest: ProblemDetails(403, error.description)
         case .notReloaded: ProblemDetails(422, error.description)
         case .stopping: ProblemDetails(503, error.description)
         case .noDownloadURL: ProblemDetails(field: "downloadUrl", noDownloadURL)

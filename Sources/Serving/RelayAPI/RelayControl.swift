@@ -120,6 +120,16 @@ package protocol RequirementOperations: Sendable {
     /// - Throws: `ControlError.wrongState` where another version is required, or none, as after an earlier withdrawal.
     func withdraw(_ required: Version, of app: AppKey, by actor: Principal, reason: String?) throws -> Withdrawal
 
+    /// Does the act of a request, as its second person.
+    ///
+    /// - Returns: the request, closed.
+    /// - Throws: `ControlError.noSuchApproval`, `.ownRequest`, `.wrongState`; `StaleConfirmation` where the facts that it
+    ///   was asked on have changed.
+    func approve(_ id: Int64, by actor: Principal) throws -> Approval
+
+    /// - Throws: `ControlError.noSuchApproval` or `.wrongState`.
+    func refuse(approval id: Int64, by actor: Principal, reason: String) throws -> Approval
+
     /// Erases a user, from canaries too: no channel treats the user as a member any more, and no canary pushes to the user.
     func eraseUser(_ telephone: String, by actor: Principal, where isMeant: (AppKey) -> Bool) throws -> UserErasure
 }
@@ -230,6 +240,8 @@ package struct PlanReport: Sendable {
     package var planned: VersionRecord?
     /// The versions that would be blocked, with the devices that run each.
     package var blocks: [PlannedBlock] = []
+    /// Whether the bump would wait for a second person.
+    package var wantsSecondPerson = false
     /// Whether the bump blocks versions, and requires none.
     package var isAboutBlocks: Bool { required == nil && !blocks.isEmpty }
     /// The doubts for which the bump is refused unless each is confirmed.
@@ -266,6 +278,11 @@ package struct ControlError: Error, Sendable, CustomStringConvertible {
     package enum Code: Sendable, Hashable {
         case unknownApp
         case noSuchCampaign
+        case noSuchApproval
+        /// The person who asked, or a machine, approves.
+        case ownRequest
+        /// A machine asks for what a person has refused.
+        case refusedBefore
         /// The campaign's state does not allow the act; the context names the state.
         case wrongState
         case noDownloadURL

@@ -179,6 +179,15 @@ extension Route {
                 .head { api, call in try api.audit(&call) }),
             Route(
                 "GET", "/v1/nodes", .scope(.status), .work(.reads), .head { api, call in try api.nodes(call.caller) }),
+            Route(
+                "GET", "/v1/approvals", .scope(.status), .work(.reads), query: ["limit", "cursor", "app", "state"],
+                .head { api, call in try api.approvals(&call.query, call.caller) }),
+            Route(
+                "POST", "/v1/approvals/{id}/approve", .signedIn, .work(.writes), isNoteworthy: true,
+                .head { api, call in try api.approve(call.path.name, call.caller) }),
+            Route(
+                "POST", "/v1/approvals/{id}/refuse", .signedIn, .work(.writes), isNoteworthy: true,
+                .body { api, call, body in try api.refuse(call.path.name, body: body, call.caller) }),
         ] + [
             moving("pause", .pause) { try $0.pause(campaign: $1, by: $2) },
             beginning("resume", .resume) { try $0.resume(campaign: $1, isUrgent: $2, by: $3) },
@@ -214,10 +223,9 @@ extension Route {
             .body { api, call, body in
                 // First, so that a caller that may not see the campaign gets no answer about the body either.
                 let campaign = try api.record(call.path.name, call.caller)
-                let (shown, isUrgent) = try API.carried(act, body, mayBeUrgent: mayBeUrgent)
-                let status = try deed(
-                    api.control.requirements, campaign.id, isUrgent,
-                    call.caller.actor.confirming(shown, of: campaign.key))
+                let carried = try API.carried(act, body, mayBeUrgent: mayBeUrgent)
+                let caller = try API.alone(call.caller.confirming(carried.shown, of: campaign.key), carried.alone)
+                let status = try deed(api.control.requirements, campaign.id, carried.isUrgent, caller.actor)
                 return .json { $0.campaign(status, for: call.sight) }
             })
     }

@@ -15,7 +15,7 @@ package enum StatusPage {
         return rendering
     }
 
-    package static let routes: [Route] = screens + campaigns + apps + people + sessions
+    package static let routes: [Route] = screens + campaigns + approvals + apps + people + sessions
 
     private static let screens: [Route] = [
         page("/") { view, _, query in
@@ -60,6 +60,16 @@ package enum StatusPage {
                 },
             ]
         }
+
+    private static let approvals: [Route] = [
+        page("/page/approvals") { view, _, query in try view.approvals(&query) },
+        page("/page/approvals/{id}") { view, call, query in
+            try query.finish()
+            return try view.confirmRefusal(call.path.name)
+        },
+        form("/page/approvals/{id}/approve") { view, call, _ in try view.approve(call.path.name) },
+        form("/page/approvals/{id}/refuse") { view, call, fields in try view.refuse(call.path.name, fields) },
+    ]
 
     private static let apps: [Route] =
         [

@@ -14,6 +14,8 @@ package struct RelayEvent: Hashable, Sendable {
         /// A version that, like all older ones, hardly any device still has; `devices`: how many devices of the app
         /// were seen lately.
         case retirable(AppKey, VersionShares.Row, devices: Int64, retireBelow: Double)
+        /// A request for a second person, as it was then.
+        case approval(Approval)
     }
 
     /// 32 random hex digits: the same in every attempt and for every receiver (`webhook-id`).

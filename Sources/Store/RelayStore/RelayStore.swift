@@ -8,7 +8,7 @@ package import Requirements
 /// it. Each method is one transaction, unless its comment names several.
 package protocol RelayStore: VersionStore, DeviceRegistry, CampaignStore, Ledger, AccessTokenStore,
     ProviderTokenStore, AlertStore, SightingStore, StoreMaintenance, NotificationStore, AdoptionStore, RoundStore,
-    EvidenceStore, AuditStore, SessionStore, PastStore
+    EvidenceStore, AuditStore, SessionStore, PastStore, ApprovalStore
 {
     /// Throws when the store cannot be written to (read-only, full). `readyz` calls this.
     func checkWritable() throws

@@ -13,6 +13,16 @@ package struct BumpOutcome: Sendable {
     package var campaign: CampaignRecord?
     /// The blocks that it made.
     package var blocked: [Block] = []
+    /// The request that waits for a second person in the bump's place; then nothing has changed.
+    package var waiting: Approval?
+
+    package init(
+        record: VersionRecord, requiredRose: Bool, campaign: CampaignRecord? = nil, blocked: [Block] = [],
+        waiting: Approval? = nil
+    ) {
+        (self.record, self.requiredRose, self.campaign) = (record, requiredRose, campaign)
+        (self.blocked, self.waiting) = (blocked, waiting)
+    }
 }
 
 /// The result of a bump: applied, or a repeated webhook.
@@ -84,6 +94,8 @@ package struct Decision: Sendable {
     package var hasChanged: Bool
     /// All that it has altered, with the stored ids of requirements.
     package var changes: [Change] = []
+    /// The request that waits for a second person in the act's place; then nothing else changed.
+    package var waiting: Approval?
     /// The receipt's answer, where it was given before; then nothing changed.
     package var replay: StoredAnswer?
 
@@ -189,7 +201,8 @@ extension VersionStore {
         func outcome(_ decision: Decision) -> BumpOutcome {
             BumpOutcome(
                 record: VersionRecord(bump.app, decision.after),
-                requiredRose: decision.subject != nil, campaign: decision.campaign, blocked: decision.blocked)
+                requiredRose: decision.subject != nil, campaign: decision.campaign, blocked: decision.blocked,
+                waiting: decision.waiting)
         }
         do {
             let (decision, answer) = try decide(

@@ -34,6 +34,15 @@ extension NotificationTable {
             return VersionShareTable.subject(of: row.key, subject).map {
                 RelayEvent(id: row.id, type: type, at: row.at, subject: $0)
             }
+        case .asked, .approved, .refused, .alone:
+            guard let id = subject["id"]?.integer, let state = type.approval,
+                var approval = try ApprovalTable.approval(id, connection)
+            else { return nil }
+            // As it was then: it may have been closed since.
+            if state == .open {
+                (approval.state, approval.closedBy, approval.closedAt, approval.reason) = (.open, nil, nil, nil)
+            }
+            return RelayEvent(id: row.id, type: type, at: row.at, subject: .approval(approval))
         default: return nil
         }
     }

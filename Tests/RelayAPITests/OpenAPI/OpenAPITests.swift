@@ -135,7 +135,7 @@ struct OpenAPITests {
             properties("CampaignCounts")?.members.map(\.name) == ["audience"] + DeliveryState.allCases.map(\.name))
         #expect(properties("FilterCounts")?.members.map(\.name) == FilterReason.allCases.map(\.rawValue))
         #expect(
-            ["CampaignEvent", "DeadTokensEvent", "VersionEvent", "PartEvent"].flatMap { schema in
+            ["CampaignEvent", "ApprovalEvent", "DeadTokensEvent", "VersionEvent", "PartEvent"].flatMap { schema in
                 properties(schema)?["type"]?["enum"]?.elements.compactMap(\.text) ?? []
             } == EventType.allCases.map(\.rawValue) + [NotificationDocument.testType])
         func length(_ schema: String, _ property: String) -> String? {

@@ -7,6 +7,8 @@ struct Act: Hashable {
     let actions: [String]
     /// Whether the relay has confirmed the act, and it changed something.
     var isDone = false
+    /// Whether one person does it alone, in an emergency, where the app wants two for it.
+    var isAlone = false
     /// The campaign of the act, as the relay reported it; nil: none, or unknown.
     var campaign: String?
     /// The version of the act; nil: the campaign implies it.

@@ -283,6 +283,20 @@ package enum Promise {
             "act.stale",
             "nothing is done by what somebody was shown and does not hold any more, and what holds is done", "DESIGN 13"
         ),
+        (
+            "approval.second",
+            "nothing that reaches more than the share is done without a second person, but in an emergency",
+            "VERSIONS, \"Four eyes\""
+        ),
+        (
+            "approval.loud", "an act that one person does alone in an emergency is in the audit trail as such",
+            "VERSIONS, \"Four eyes\""
+        ),
+        ("approval.own", "who asked does not approve", "VERSIONS, \"Four eyes\""),
+        (
+            "approval.late", "nothing is approved after its time, or once it was refused or replaced",
+            "VERSIONS, \"Four eyes\""
+        ),
         ("audit.states", "the audit trail has each state that a campaign came into, in their order", "README"),
     ]
 }

@@ -32,7 +32,12 @@ package struct Drawing {
         // Faults that need several settings and operations at once hardly ever occur by chance.
         let number = below(2 * Theme.allCases.count)
         let theme = number < Theme.allCases.count ? Theme.allCases[number] : .plain
-        let themes = takeUp(theme, in: &setup)
+        var themes = takeUp(theme, in: &setup)
+        // Whether a version of a file, of another program or of a policy waits for a second person is not modelled.
+        for app in 0..<2 where setup["eyes\(app)"] > 0 {
+            (setup["file\(app)"], setup["policy\(app)"], setup["moment\(app)"]) = (0, 0, 0)
+            themes[.approve] = true
+        }
         let kinds = kinds(with: themes)
         let total = kinds.reduce(0) { $0 + $1.weight }
         let interleaves = [0, 50, 5][below(3)]
@@ -179,6 +184,9 @@ package struct Drawing {
         case .erased:
             have(.weather, .erase)
             (setup["gate0"], setup["devices"]) = (0, 8)
+        case .eyes:
+            have(.approve, .block, .releaseApp, .releaseCampaign, .cancel, .kill, .canary)
+            (setup["eyes0"], setup["apps"]) = (1, 1)
         case .plain: break
         }
         return themes

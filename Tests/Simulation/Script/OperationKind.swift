@@ -9,6 +9,7 @@ package enum OperationKind: String, CaseIterable, Sendable {
     case system, listing
     case pause, resume, hurry, cancel, retry
     case look, actByLook
+    case approve, refuse
     // Phones and their owners.
     case register, login, logOut, upgrade, update, move, erase, remove, importFile, uninstall, replace, second
     case patch, moveOn, buyPhone, importList
@@ -29,12 +30,12 @@ package enum OperationKind: String, CaseIterable, Sendable {
         switch self {
         case .pass: 24
         case .weather, .upgrade, .login: 4
-        case .bump, .canary, .webhook, .otherProgram, .withdraw: 2
+        case .bump, .canary, .webhook, .otherProgram, .withdraw, .refuse: 2
         case .crash, .kill, .removeApp, .removeSource, .clockBack, .clockForward, .deleteRows, .latest, .confirmTexts,
             .unblock, .buyPhone, .takeOver:
             1
         case .pipeline: 2
-        case .addApp, .addSource, .look, .actByLook, .diskWorks, .sourceAnswers: 4
+        case .addApp, .addSource, .look, .actByLook, .approve, .diskWorks, .sourceAnswers: 4
         case .copyStore, .putBack, .second: 2
         default: 3
         }
@@ -48,6 +49,7 @@ package enum OperationKind: String, CaseIterable, Sendable {
         case .system, .listing: .system
         case .block, .unblock: .block
         case .look, .actByLook: .look
+        case .approve, .refuse: .approve
         case .crash, .kill: .kill
         case .removeApp, .addApp: .removeApp
         case .removeSource, .addSource: .removeSource

@@ -19,7 +19,7 @@ package struct Setup: Hashable, Sendable {
                 ("astray", [0, 0, 1, 2]), ("system", [0, 1]), ("dated", [1, 0, 0]),
                 ("moment", [0, 0, 1]), ("country", [0, 0, 1]),
                 ("hours", [0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 9, 11, 14, 19]), ("codes", [0, 1]), ("ends", [0, 0, 1]),
-                ("first", [0, 1]),
+                ("first", [0, 1]), ("eyes", [0, 0, 0, 0, 1, 2]),
             ].map { name, values in ("\(name)\(app)", values) }
         }
 

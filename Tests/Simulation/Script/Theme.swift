@@ -39,6 +39,8 @@ enum Theme: CaseIterable {
     case waves
     /// Users who are erased while their pushes fail and are tried again.
     case erased
+    /// Acts that wait for a second person, while the process dies.
+    case eyes
     /// Any combination that chance makes.
     case plain
 
@@ -54,7 +56,7 @@ enum Theme: CaseIterable {
         case .astray: [.someFail, .unreachable, .keyPause, .goAway]
         case .erased: [.someFail, .serverErrors, .flaky, .busyDevices]
         case .rollOut, .rollOutInWaves, .forgotten, .calledBack, .back, .lists, .badBuild, .night, .released, .systems,
-            .waves, .plain:
+            .waves, .eyes, .plain:
             []
         }
     }
@@ -77,6 +79,7 @@ enum Theme: CaseIterable {
         case .rollOut, .rollOutInWaves, .deleted, .calledBack, .back, .lists, .plain: []
         case .waves: [Operation(.second), Operation(.bump), Operation(.bump, 1), Operation(.pass, 3)]
         case .erased: [Operation(.bump), Operation(.pass, 2), Operation(.erase), Operation(.pass, 4)]
+        case .eyes: [Operation(.bump), Operation(.approve, 0, 1), Operation(.pass, 1)]
         }
     }
 
@@ -89,7 +92,7 @@ enum Theme: CaseIterable {
         case .back: [.register]
         case .lists: [.importList]
         case .rollOut, .rollOutInWaves, .sandbox, .canary, .dead, .refused, .paused, .astray: []
-        case .badBuild, .night, .released, .systems, .waves, .erased, .plain: []
+        case .badBuild, .night, .released, .systems, .waves, .erased, .eyes, .plain: []
         }
     }
 }

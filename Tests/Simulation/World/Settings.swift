@@ -18,6 +18,8 @@ struct Settings {
     var pace: [Int]
     /// By app: whether its hours are in the file: an edit may take them out.
     var hasHours = [true, true]
+    /// By app: whether its rule of two persons is in the file: an edit may take it out.
+    var hasEyes = [true, true]
 
     init(_ setup: Setup) {
         self.setup = setup
@@ -44,6 +46,9 @@ struct Settings {
     func hours(_ app: Int) -> SimulatedHours? {
         setup["life", app] == 168 && hasHours[app] ? SimulatedHours(setup["hours", app]) : nil
     }
+
+    /// The percentage of an app's devices that one person reaches alone; nil: all of them.
+    func eyes(_ app: Int) -> Int? { hasEyes[app] && setup["eyes", app] > 0 ? (setup["eyes", app] - 1) * 50 : nil }
 
     var hasAnySource: Bool { apps.contains { hasApp[$0] && !sources($0).isEmpty } }
 
@@ -86,6 +91,7 @@ struct Settings {
             parts.append("webhooks: { canary: [\(telephones.joined(separator: ", "))] }")
         }
         if setup["ends", app] == 1 { parts.append(#"belowMinimumOs: "deny""#) }
+        if let eyes = eyes(app) { parts.append(#"approval: { above: "\#(eyes)%", within: "2h" }"#) }
         if setup["policy", app] == 1 { parts.append(#"forcePolicy: "minor""#) }
         let pacing = pacing(app)
         if !pacing.isEmpty { parts.append("pace: { \(pacing) }") }

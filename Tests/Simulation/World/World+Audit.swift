@@ -23,8 +23,10 @@ extension World {
             case .token: Principal(name, .token, via: "api")
             default: Principal.operator(name)
             }
-        actor.confirmed = carried
-        acts.append(Act(actor: name, actions: actions.map(\.rawValue)))
+        (actor.confirmed, actor.alone) = (carried, asking.alone)
+        let besides: [AuditAction] =
+            [.approvalAsk, .approvalAlone] + (asking.approving == nil ? [] : [.approvalApprove])
+        acts.append(Act(actor: name, actions: (actions + besides).map(\.rawValue)))
         let result = try body(actor)
         if !isDying, changes(result) { acts[place].isDone = true }
         return result
@@ -48,6 +50,9 @@ extension World {
             rows[entry.actor.name, default: [:]][entry.action, default: 0] += 1
         }
         for act in acts {
+            if act.isDone, act.isAlone, rows[act.actor]?[AuditAction.approvalAlone.rawValue] == nil {
+                model.broke("approval.loud", "\(act.actor) did \(act.actions[0]) alone, and no row says so")
+            }
             if let fault = act.fault(in: rows.removeValue(forKey: act.actor) ?? [:]) {
                 model.broke("audit.kept", fault)
             }

@@ -12,7 +12,7 @@ extension World {
     /// alone.
     func block(_ app: Int, _ number: Int) throws -> String? {
         let running = phones.filter { $0.app == app }.compactMap { model.device(app, token($0))?.version }
-        guard let relay, !running.isEmpty else { return nil }
+        guard relay != nil, !running.isEmpty else { return nil }
         let version = running[number % running.count]
         guard model.block(app, version) == nil, !isAskedUnseen(app, version), isWaitPlain(app, version) else {
             return nil
@@ -20,11 +20,19 @@ extension World {
         var bump = VersionBump(app: settings.key(app))
         bump.blocked = [try Version(Self.text(version: version))]
         bump.isConfirmed = true
+        return try block(app, bump, version)
+    }
+
+    func block(_ app: Int, _ bump: VersionBump, _ version: Int) throws -> String? {
+        guard let relay else { return nil }
         model.doubtAgain()
-        judgePlan(bump, app, version)
-        let applied = try acting(.versionBlock, by: .token) {
-            try relay.control.bump(bump, by: $0, receipt: nil) { _, _ in StoredAnswer(status: 200, body: []) }
+        if asking.approving == nil { judgePlan(bump, app, version) }
+        let applied = try acting(.versionBlock, by: .token, changes: { !Self.waits($0) }) {
+            if let approving = asking.approving { return try approved(approving, bump, app, by: $0) }
+            return try relay.control.bump(bump, by: $0, receipt: nil) { _, _ in StoredAnswer(status: 200, body: []) }
         }
+        if case .applied(let outcome, _) = applied, let asked = outcome.waiting { return waits(asked) }
+        judgeSecond(app) { $0 == version }
         model.looked(app)
         guard case .applied(let outcome, _) = applied, let block = outcome.blocked.first else { return nil }
         guard let campaign = block.campaign else {

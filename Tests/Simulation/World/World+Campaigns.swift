@@ -116,6 +116,7 @@ extension World {
 
     func release(_ campaign: CampaignRecord) throws -> String? {
         let isWaiting = isWaiting(campaign.app, campaign.requirement.version)
+        let before = try relay?.store.version(of: campaign.app)?.requirements
         change(campaign) { $0.isWanted = true }
         do {
             _ = try acting(.campaignRelease) {
@@ -125,6 +126,7 @@ extension World {
             change(campaign) { $0.isWanted = false }
             throw error
         }
+        if let app = app(of: campaign) { judgeSecond(app, release: campaign.requirement, before) }
         did(campaign: campaign.id)
         if campaign.requirement.kind == .blocked {
             model.offersWayOut(app(of: campaign) ?? -1) { $0 == Self.number(of: campaign.requirement.version.text) }
@@ -144,7 +146,7 @@ extension World {
         // falls into.
         observeCampaigns(isSure: true)
         if let block = model.block(of: campaign.id) {
-            _ = try acting(.campaignCancel) { try relay?.control.cancel(campaign: campaign.id, by: $0) }
+            _ = try acting(.campaignCancel) { try cancel(campaign, by: $0) }
             model.blocks[block].isCancelled = true
             did(campaign: campaign.id)
             return "campaign \(campaign.id) of a block is cancelled"
@@ -165,7 +167,7 @@ extension World {
             model.announcements[place].mayBeTakenBack = true
         }
         do {
-            _ = try acting(.campaignCancel) { try relay?.control.cancel(campaign: campaign.id, by: $0) }
+            _ = try acting(.campaignCancel) { try cancel(campaign, by: $0) }
         } catch {
             for index in before.indices {
                 model.announcements[index].withdrawnAt = before[index].withdrawnAt

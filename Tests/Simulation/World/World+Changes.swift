@@ -50,7 +50,7 @@ extension World {
     func judgeActs(_ entries: [AuditEntry]) {
         let byName = Dictionary(acts.filter(\.isDone).map { ($0.actor, $0) }) { $1 }
         for entry in entries {
-            guard let act = byName[entry.actor.name] else { continue }
+            guard let act = byName[entry.actor.name], !entry.action.hasPrefix("approval.") else { continue }
             var said = [
                 ("object", act.object, entry.object), ("campaign", act.campaign, entry.campaign),
             ].filter { $0.1 != nil }

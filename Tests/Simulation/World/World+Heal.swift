@@ -54,6 +54,8 @@ extension World {
         var whole = settings
         (whole.hasApp, whole.hasSources) = ([true, settings.setup["apps"] > 1], [true, true])
         whole.hasHours = [true, true]
+        // One person ends it alone: the rule of two is taken out, while requests may wait.
+        whole.hasEyes = [false, false]
         if relay == nil { start() }
         do {
             try relay?.reload(whole)

@@ -15,10 +15,17 @@ extension World {
         if operation.kind != .pass { outages = [:] }
         stirLedgers(by: operation.kind)
         defer { model.doubtAgain() }
+        if operation.second % 9 == 4, settings.apps.contains(where: { settings.eyes($0) != nil }) {
+            asking.alone = "an emergency"
+        }
+        defer { asking.alone = nil }
         do {
             guard let text = try act(operation) else { return }
             journal.reach("did: \(operation.kind.rawValue)")
             note(prefix + text)
+        } catch let asked as ApprovalAsked {
+            journal.reach("asked: \(operation.kind.rawValue)")
+            note("\(prefix)\(waits(asked.approval))")
         } catch {
             journal.reach("refused: \(operation.kind.rawValue)")
             // A constraint of the schema is no answer to a person: the component that knows the reason must refuse in words. Only another
@@ -63,6 +70,8 @@ extension World {
         case .cancel: return try withCampaign(second, isOver: false) { try cancel($0) }
         case .retry: return try withCampaign(second, isOver: true) { try retry($0) }
         case .look: return try look(app, second)
+        case .approve: return try approve(first, second)
+        case .refuse: return try refuse(first)
         case .actByLook: return try actByLook(first, second)
         case .register, .login, .logOut, .upgrade, .update, .move, .erase, .remove, .importFile, .uninstall,
             .replace, .patch, .moveOn, .second:
@@ -125,6 +134,16 @@ extension World {
         let to =
             (canary.map { " for the users \($0.sorted())" } ?? "") + (moment.map { ", in force in \($0)" } ?? "")
         let rose = try apply(bump, app, canary: canary, source: source)
+        if let waiting = asking.waiting { return waits(waiting) }
+        return bumped(bump, app, version, canary: canary, by: source, promised: promised, moment: moment, rose) + to
+    }
+
+    /// What the model learns of a bump that was done.
+    func bumped(
+        _ bump: VersionBump, _ app: Int, _ version: Int, canary: Set<Int>?, by source: String, promised: Bool?,
+        moment: Duration?, _ rose: Bool
+    ) -> String {
+        let hasMinimum = bump.minimumOS != .keep
         remember(bump, app, version, promised: promised, rose)
         if rose, let moment, let place = model.newest(app, version) {
             model.announcements[place].requiredFrom = milliseconds + moment.milliseconds
@@ -145,7 +164,7 @@ extension World {
             // Its campaign begins anew: a push that the service refused, having taken none, is in line again, and its user may be left out.
             for (id, facts) in model.campaigns where facts.announcement == place { ledger.stirred.insert(id) }
         }
-        return "\(source) requires \(World.text(version: version)) of app \(app)\(to)\(rose ? "" : ": nothing rises")"
+        return "\(source) requires \(World.text(version: version)) of app \(app)\(rose ? "" : ": nothing rises")"
     }
 
     /// The time from now until a version may come into force; nil: at once. A version that is already required keeps its moment.
@@ -167,10 +186,17 @@ extension World {
         for user in canary ?? [] { model.erased[user] = nil }
         // The relay looks at the versions that another program wrote before it takes this bump.
         model.doubtAgain()
+        asking.waiting = nil
         let applied = try acting(
             .versionBump, by: receipt == nil ? .token : .webhook, via: source, changes: Self.hasRisen
         ) {
-            try relay.control.bump(bump, by: $0, receipt: receipt) { _, _ in StoredAnswer(status: 200, body: []) }
+            if let approving = asking.approving { return try approved(approving, bump, app, by: $0) }
+            return try relay.control.bump(bump, by: $0, receipt: receipt) { _, _ in StoredAnswer(status: 200, body: [])
+            }
+        }
+        if case .applied(let outcome, _) = applied, let asked = outcome.waiting {
+            asking.waiting = asked
+            return false
         }
         guard case .applied(let outcome, _) = applied, let required = outcome.record.required else { return false }
         defer { model.looked(app) }
@@ -187,6 +213,7 @@ extension World {
             return false
         }
         let version = Self.number(of: required.text)
+        if canary == nil { judgeSecond(app) { $0.map { $0 < version } ?? true } }
         did(object: version, campaign: outcome.campaign?.id, values: values(of: bump, app, version))
         if bump.message == nil, let message = outcome.record.texts?.message {
             model.broke("texts.stick", "\(required) of app \(app) has the text \"\(message)\" of the bump before")
@@ -264,8 +291,8 @@ extension World {
 
     /// Another program writes to the store, as README allows.
     private func requireOutside(_ app: Int, _ version: Int) throws -> String? {
-        // A blocked version would wait for a person (`RequirementBlockTests`).
-        guard !isBlocked(app, version) else { return nil }
+        // A blocked version would wait for a person (`RequirementBlockTests`), and so does any where two are wanted.
+        guard !isBlocked(app, version), settings.setup["eyes", app] == 0 else { return nil }
         let key = settings.key(app)
         try otherProgram?.require(World.text(version: version), of: key)
         // The same version again is nothing new, also where its campaign was cancelled; a version in a file that the relay has not read is
@@ -295,8 +322,13 @@ extension World {
         }
         let after: Requirements
         do {
-            after = try acting(.versionRelease) {
-                try relay.control.release(app: key, isUrgent: false, by: $0).requirements
+            // The release of a request names its version.
+            after = try acting(asking.approving == nil ? .versionRelease : .campaignRelease) {
+                guard let approving = asking.approving else {
+                    return try relay.control.release(app: key, isUrgent: false, by: $0).requirements
+                }
+                _ = try relay.control.approve(approving.id, by: $0)
+                return try undisturbed { try relay.store.releasable(of: key, nil, nil).0 }
             }
         } catch {
             for id in model.campaigns.keys { model.campaigns[id]?.isWanted = false }
@@ -308,6 +340,7 @@ extension World {
             before?[row.id].map { $0.isReleased != row.isReleased || $0.reach != row.reach } ?? false
         }
         guard let released = changed?.version else { return "app \(app) is released" }
+        if let changed { judgeSecond(app, release: changed, before) }
         did(object: Self.number(of: released.text))
         if changed?.kind == .blocked {
             model.offersWayOut(app) { $0 == Self.number(of: released.text) }

@@ -61,6 +61,8 @@ final class World: @unchecked Sendable {
     var looks: [Look] = []
     /// The facts that the acting person was shown; nil: the person acts by the present state.
     var carried: Confirmed?
+    /// Acts that wait for a second person.
+    var asking = Asking()
     /// Webhooks that were sent: their ids and the versions that they asked for.
     var webhooks: [(id: String, app: Int, version: Int)] = []
     /// Whether the wall clock was ever set: then no time is judged by it.

@@ -18,6 +18,10 @@ extension CommandEntry {
         let reply = try await run.send(bump: body) { name, _ in
             "Make everybody leave \(named(arguments)) of \(name)?"
         }
+        if let asked = ApprovalText.asked(reply.json) {
+            run.show(reply.text, asked)
+            return .done
+        }
         let campaigns = reply.json.list(.blockCampaigns).map { campaign in
             "campaign \(campaign.shown(.id)) pushes to devices that run \(campaign.shown(.blocked)): it is \(campaign.shown(.state))\n"
         }

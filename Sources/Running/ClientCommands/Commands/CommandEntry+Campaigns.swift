@@ -116,7 +116,7 @@ extension CommandEntry {
             request: { arguments in
                 APIRequest(
                     "POST", ["v1", "campaigns", try arguments.require("ID"), verb],
-                    json: arguments.flag("now") ? ["now": .bool(true)] : nil)
+                    json: acting(arguments))
             },
             text: { arguments, answer in
                 let campaign = CampaignText(answer)

@@ -102,6 +102,10 @@ extension CommandEntry {
             let wanted = try request(run.arguments)
             let shown = try await asks(run)
             let reply = try await run.client().reply(to: try wanted.carrying(shown))
+            if let asked = ApprovalText.asked(reply.json) {
+                run.show(reply.text, asked)
+                return .done
+            }
             if let done, reply.bytes.isEmpty {
                 try run.show(done(run.arguments), text(run.arguments, reply.json))
             } else {

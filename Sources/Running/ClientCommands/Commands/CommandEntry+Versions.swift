@@ -11,7 +11,7 @@ extension CommandEntry {
         let reply = try await run.send(bump: BumpArguments.body(run.arguments)) { name, plan in
             "Require \(plan.shown(.required, or: run.arguments.value("latest") ?? "")) of \(name) and push it?"
         }
-        try run.show(reply.text, bumped(run.arguments, reply))
+        try run.show(reply.text, ApprovalText.asked(reply.json) ?? bumped(run.arguments, reply))
         return .done
     }
 
@@ -76,10 +76,16 @@ extension CommandEntry {
             return now.carried(.release, in: .releasable)
         },
         request: {
-            try APIRequest(
-                "POST", AppArguments.path($0, "release"), json: $0.flag("now") ? ["now": .bool(true)] : nil)
+            try APIRequest("POST", AppArguments.path($0, "release"), json: acting($0))
         },
         text: { released($1, of: try AppArguments.name($0)) })
+
+    /// The body of an act that may begin pushes, or wait for a second person; nil: neither is said.
+    static func acting(_ arguments: ParsedArguments) -> JSONValue? {
+        let now = arguments.flag("now") ? [JSONMember(name: "now", value: .bool(true))] : []
+        let members = now + arguments.alone
+        return members.isEmpty ? nil : .object(members)
+    }
 
     /// A release may have begun a wave, or put a version in force that is not the newest: the reply shows which.
     private static func released(_ version: JSONValue, of name: String) -> String {
@@ -142,6 +148,9 @@ extension CommandEntry {
         if !version.shown(.waitingReason).isEmpty {
             let until = version.shown(.waitingUntil)
             fields.append(("waiting", version.shown(.waitingReason) + (until.isEmpty ? "" : " (until \(until))")))
+        }
+        for approval in version.list(.approvals) {
+            fields.append(("second person", "waits for one: \(ApprovalText.details(approval))"))
         }
         for block in version.list(.blocks) { fields.append(("blocked", BlockText.words(block))) }
         if !isForEverybody, let telephones = version[.telephones]?.array {

@@ -79,7 +79,7 @@ extension ClientRun {
                 }
             }
         }
-        body += now.carried(.raise)
+        body += now.carried(.raise) + arguments.alone
         return try await client.reply(
             to: APIRequest("PUT", AppArguments.path(arguments, "version"), json: .object(body)))
     }

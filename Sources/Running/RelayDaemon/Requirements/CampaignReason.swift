@@ -60,7 +60,7 @@ struct CampaignReason {
         case .service: trouble ?? ""
         case .wave(let time): wave(time)
         case .canary, .release: canary
-        case .approval, .fault: record.facts.reason ?? ""
+        case .approval, .secondPerson, .fault: record.facts.reason ?? ""
         case .retries(let time): retries(time)
         }
     }

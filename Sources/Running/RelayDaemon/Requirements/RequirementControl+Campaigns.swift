@@ -76,22 +76,36 @@ extension RequirementControl {
     }
 
     package func pause(campaign id: String, by actor: Principal) throws -> CampaignStatus {
-        try move(id, .paused, to: .paused, from: [.running, .waiting], verb: "paused", by: actor)
+        try move(id, .paused, to: .paused, from: [.running, .waiting], verb: "paused", by: Acting(actor))
     }
 
     package func resume(campaign id: String, isUrgent: Bool, by actor: Principal) throws -> CampaignStatus {
         let status = try move(
-            id, .resumed, to: .running, from: [.paused, .suspended], verb: "resumed", isUrgent: isUrgent, by: actor)
+            id, .resumed, to: .running, from: [.paused, .suspended], verb: "resumed", isUrgent: isUrgent,
+            by: Acting(actor))
         // An operator who resumes a campaign also ends the waits of its push services.
         ask(.probe(status.record.app))
         return status
     }
 
     package func cancel(campaign id: String, by actor: Principal) throws -> CampaignStatus {
-        try move(
-            id, .cancelled, to: .cancelled, from: [.waiting, .running, .paused, .suspended], verb: "cancelled",
-            by: actor)
+        try cancel(campaign: id, by: Acting(actor))
     }
+
+    func cancel(campaign id: String, by acting: Acting) throws -> CampaignStatus {
+        let campaign = try campaign(id)
+        guard let app = apps()[campaign.app] else {
+            return try move(id, .cancelled, to: .cancelled, from: Self.cancellable, verb: "cancelled", by: acting)
+        }
+        return try judged(app, acting) {
+            try measure(cancelling: campaign)
+        } act: {
+            try move(
+                id, .cancelled, to: .cancelled, from: Self.cancellable, verb: "cancelled", by: acting, approval: $0)
+        }
+    }
+
+    private static let cancellable: Set<CampaignState> = [.waiting, .running, .paused, .suspended]
 
     package func release(campaign id: String, isUrgent: Bool, by actor: Principal) throws -> CampaignStatus {
         let campaign = try campaign(id)
@@ -103,7 +117,7 @@ extension RequirementControl {
             return try status(store.campaign(campaign.key) ?? campaign)
         }
         guard !campaign.state.isFinal,
-            try release(campaign.requirement.target, of: campaign.app, isUrgent: isUrgent, by: actor) != nil
+            try release(campaign.requirement.target, of: campaign.app, isUrgent: isUrgent, by: Acting(actor)) != nil
         else { throw wrongState(campaign.state, "released", from: [.waiting]) }
         return try status(self.campaign(id))
     }
@@ -115,7 +129,8 @@ extension RequirementControl {
 
     package func release(app: AppKey, isUrgent: Bool, by actor: Principal) throws -> VersionRecord {
         _ = try configured(app)
-        guard try release(nil, of: app, isUrgent: isUrgent, by: actor) != nil, let record = try store.version(of: app)
+        guard try release(nil, of: app, isUrgent: isUrgent, by: Acting(actor)) != nil,
+            let record = try store.version(of: app)
         else {
             throw ControlError(
                 .wrongState, context: "nothing of \(app.app) (\(app.platform.rawValue)) waits to come into force",
@@ -128,17 +143,23 @@ extension RequirementControl {
     /// alone to all users.
     ///
     /// - Returns: nil where nothing waits.
-    private func release(
-        _ target: UpgradeTarget?, of app: AppKey, isUrgent: Bool, by actor: Principal
+    /// - Throws: `ApprovalAsked` where it waits for a second person.
+    func release(
+        _ target: UpgradeTarget?, of app: AppKey, isUrgent: Bool, by acting: Acting
     ) throws -> Requirement? {
         let now = clock()
         var surroundings = surroundings(of: app, try sources.known(of: app), at: now)
         surroundings.isUrgent = isUrgent
+        let (version, kind) = (target?.version, target.map { $0.isBlock ? Requirement.Kind.blocked : .required })
         let decision: Decision
         do {
-            decision = try store.decide(
-                app, .released(target?.version, target.map { $0.isBlock ? .blocked : .required }),
-                by: Signature(by: actor, via: "release", at: now), in: surroundings)
+            decision = try judged(configured(app), acting) {
+                try measure(releasing: version, kind, of: app, isUrgent: isUrgent, by: acting.actor)
+            } act: { approval in
+                surroundings.approval = approval
+                return try store.decide(
+                    app, .released(version, kind), by: acting.signature(via: "release", at: now), in: surroundings)
+            }
         } catch RequirementRefusal.isBlocked(let version) {
             let name = "\(app.app) \(app.platform.rawValue)"
             throw ControlError(
@@ -149,10 +170,10 @@ extension RequirementControl {
         } catch is RequirementRefusal {
             return nil
         }
-        guard let row = decision.subject else { return nil }
         progress.poke()
         sources.poke()
-        return row
+        if let waiting = decision.waiting { throw ApprovalAsked(waiting) }
+        return decision.subject
     }
 
     func campaign(_ id: String) throws -> CampaignRecord {
@@ -170,17 +191,19 @@ extension RequirementControl {
 
     private func move(
         _ id: String, _ event: CampaignChange, to state: CampaignState, from: Set<CampaignState>, verb: String,
-        isUrgent: Bool = false, by actor: Principal
+        isUrgent: Bool = false, by acting: Acting, approval: ApprovalCheck? = nil
     ) throws -> CampaignStatus {
         let campaign = try campaign(id)
         let now = clock()
         var surroundings = surroundings(of: campaign.app, at: now)
         surroundings.isUrgent = isUrgent
+        surroundings.approval = approval
         func decide(_ event: CampaignChange) throws -> Bool {
-            try store.decide(
-                campaign.app, .campaign(campaign.key, event), by: Signature(by: actor, via: "campaign", at: now),
-                in: surroundings
-            ).hasChanged
+            let decision = try store.decide(
+                campaign.app, .campaign(campaign.key, event), by: acting.signature(via: "campaign", at: now),
+                in: surroundings)
+            if let waiting = decision.waiting { throw ApprovalAsked(waiting) }
+            return decision.hasChanged
         }
         var moved = false
         do {
@@ -197,7 +220,7 @@ extension RequirementControl {
                 [
                     ("campaign", id), ("app", campaign.app.app), ("from", campaign.state.rawValue),
                     ("to", after.state.rawValue),
-                ] + Self.fields(isUrgent, actor) + (after.state.isFinal ? after.endFields.dropFirst(2) : []))
+                ] + Self.fields(isUrgent, acting.actor) + (after.state.isFinal ? after.endFields.dropFirst(2) : []))
         }
         progress.poke()
         sources.poke()

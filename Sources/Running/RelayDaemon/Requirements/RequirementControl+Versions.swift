@@ -17,18 +17,33 @@ extension RequirementControl {
         _ bump: VersionBump, by actor: Principal, receipt: WebhookReceipt?,
         render: @escaping (BumpOutcome, SeenVersions) throws -> StoredAnswer
     ) throws -> AppliedBump {
+        try self.bump(bump, by: Acting(actor), receipt: receipt, render: render)
+    }
+
+    func bump(
+        _ bump: VersionBump, by acting: Acting, receipt: WebhookReceipt?,
+        render: @escaping (BumpOutcome, SeenVersions) throws -> StoredAnswer
+    ) throws -> AppliedBump {
         let app = try configured(bump.app)
+        let actor = acting.asker
         let (now, known, route) = (clock(), try known(of: bump), routes()[bump.app])
         var surroundings = surroundings(of: bump.app, known, at: now)
         surroundings.policy = policy(of: app, for: actor)
+        let measured = surroundings
         if let route {
             surroundings.policy.check = { row throws(RequirementRefusal) in _ = try self.payload(row, route) }
         }
-        let applied = try store.apply(
-            bump, by: Signature(by: actor, at: now), in: surroundings, receipt: receipt,
-            refused: { Self.error($0, of: bump.app) }, render: { try render($0, known.seen) })
+        let signature = acting.signature(at: now)
+        let applied = try judged(app, acting) {
+            try measure(bump, by: signature, in: measured)
+        } act: { approval in
+            surroundings.approval = approval
+            return try store.apply(
+                bump, by: signature, in: surroundings, receipt: receipt,
+                refused: { Self.error($0, of: bump.app) }, render: { try render($0, known.seen) })
+        }
         progress.poke()
-        if case .applied(let outcome, _) = applied { warn(outcome.record, known.seen) }
+        if case .applied(let outcome, _) = applied, outcome.waiting == nil { warn(outcome.record, known.seen) }
         sources.poke()
         // A store's bump comes from a look that was made just now, so no other look is asked for.
         if StoreKind(rawValue: actor.name) == nil { ask(.ask(bump.app)) }
@@ -51,8 +66,14 @@ extension RequirementControl {
         guard bump.required != nil || bump.latest != nil || !bump.terms.isEmpty else { return nil }
         if apps()[bump.app]?.downloadURL != nil { bump.downloadURL = nil }
         bump.isListed = StoreKind(rawValue: source) != nil
-        let applied = try self.bump(bump, by: .source(source), receipt: nil) { _, _ in
-            StoredAnswer(status: 200, body: [])
+        let applied: AppliedBump
+        do {
+            applied = try self.bump(bump, by: .source(source), receipt: nil) { _, _ in
+                StoredAnswer(status: 200, body: [])
+            }
+        } catch let error as ControlError where error.code == .refusedBefore {
+            // A person has refused it, and the source keeps naming it.
+            return nil
         }
         guard case .applied(let outcome, _) = applied, outcome.requiredRose else { return nil }
         return outcome.record.required
@@ -64,7 +85,9 @@ extension RequirementControl {
     ) -> RequirementMachine.Surroundings {
         sources.surroundings(
             of: app, draft: routes()[app]?.draft,
-            rules: BumpRules(platform: app.platform, schemes: apps()[app]?.downloadSchemes), known, at: now)
+            rules: BumpRules(
+                platform: app.platform, schemes: apps()[app]?.downloadSchemes,
+                wantsSecondPerson: apps()[app]?.approval != nil), known, at: now)
     }
 
     /// The policy that the configuration sets for a bump.
@@ -255,6 +278,8 @@ extension RequirementControl {
         report.samplePayloadSize = sample.size
         (report.toPush, report.canary, report.blocks) = (counts.toPush, counts.canary, counts.blocks)
         report.toPushByChannel = counts.toPushByChannel
+        let reach = ApprovalReach(devices: counts.reach, of: survey.audience)
+        report.wantsSecondPerson = app.approval?.wantsSecondPerson(for: reach) ?? false
         report.required = isAboutBlocks ? nil : row.version
         // An id below 0 marks a row that the machine has made, and that is not stored yet.
         report.rises = isAboutBlocks ? blocks.contains { $0.id < 0 } : row.id < 0

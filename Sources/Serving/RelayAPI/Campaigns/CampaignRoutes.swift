@@ -40,28 +40,39 @@ extension API {
     func retryCampaign(_ id: String, body: [UInt8], _ caller: Caller) throws -> Response {
         let campaign = try record(id, caller)
         var states = Set(CampaignRound.retried)
-        let (shown, isUrgent) = try Self.carried(.retry, body, mayBeUrgent: true) { fields in
+        let carried = try Self.carried(.retry, body, mayBeUrgent: true) { fields in
             states = Self.states(&fields) ?? states
         }
         let status = try control.requirements.retry(
-            campaign: campaign.id, states: states, isUrgent: isUrgent,
-            by: caller.actor.confirming(shown, of: campaign.key))
+            campaign: campaign.id, states: states, isUrgent: carried.isUrgent,
+            by: caller.actor.confirming(carried.shown, of: campaign.key))
         return .json { $0.campaign(status, for: caller.sight) }
     }
 
-    /// Reads an act's optional body: the confirmed facts, and `{"now": true}` where the act begins pushes.
+    /// The body of an act.
+    struct Carried {
+        var shown = Shown()
+        var isUrgent = false
+        /// Why a person acts alone; nil: it does not.
+        var alone: String?
+    }
+
+    /// Reads an act's optional body: the confirmed facts, `{"now": true}` where the act begins pushes, and `alone` where
+    /// the act may wait for a second person.
     ///
     /// - Parameter more: reads further members.
     static func carried(
         _ act: ActKind, _ body: [UInt8], mayBeUrgent: Bool, more: (inout BodyFields) -> Void = { _ in }
-    ) throws -> (Shown, isUrgent: Bool) {
-        guard !body.isEmpty else { return (Shown(), false) }
+    ) throws -> Carried {
+        guard !body.isEmpty else { return Carried() }
         var fields = try BodyFields(body)
         more(&fields)
-        let isUrgent = mayBeUrgent && fields.bool(Field.now.rawValue)
-        let shown = Shown(act, in: &fields)
+        var carried = Carried()
+        carried.isUrgent = mayBeUrgent && fields.bool(Field.now.rawValue)
+        if act.mayWait { carried.alone = Self.alone(&fields) }
+        carried.shown = Shown(act, in: &fields)
         try fields.finish()
-        return (shown, isUrgent)
+        return carried
     }
 
     /// Returns nil where the states are left out or refused.

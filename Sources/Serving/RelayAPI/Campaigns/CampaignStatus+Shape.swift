@@ -166,7 +166,7 @@ extension Wait {
         [
             .member(
                 .reason, .words(Wait.Kind.self),
-                "past: the store went back in time. store: the app's store does not offer the version, or to too few users. time: its moment lies ahead. lostStore: that store is no longer in the configuration. pause: a person paused it. noRoute: the app has no push service. hours: the app's hours begin later. service: a push service, or the store, takes nothing for now. wave: the next wave begins later. canary: only the canary is sent to. release: the canary is done, and a person releases the rest. approval: a wave is done, and a person begins the next one. fault: the relay stopped it. retries: all remaining pushes are tried again."
+                "past: the store went back in time. store: the app's store does not offer the version, or to too few users. time: its moment lies ahead. lostStore: that store is no longer in the configuration. pause: a person paused it. noRoute: the app has no push service. hours: the app's hours begin later. service: a push service, or the store, takes nothing for now. wave: the next wave begins later. canary: only the canary is sent to. release: the canary is done, and a person releases the rest. approval: a wave is done, and a person begins the next one. secondPerson: a second person approves it. fault: the relay stopped it. retries: all remaining pushes are tried again."
             ) { $0.kind.rawValue },
             .member(
                 .standing, .words(Standing.self),

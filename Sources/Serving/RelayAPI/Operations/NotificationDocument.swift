@@ -45,6 +45,8 @@ package enum NotificationDocument {
         case .retirable(let app, let row, let devices, let share):
             write((app: app, row: row, devices: devices, retireBelow: share), EventShapes.retirable, for: .counted)
         case .part(let part, let reason): write((part: part, reason: reason), EventShapes.part, for: .counted)
+        case .approval(let approval):
+            write(ShownApproval(approval, at: event.at), EventShapes.approval, for: .counted)
         }
         return writer.bytes
     }

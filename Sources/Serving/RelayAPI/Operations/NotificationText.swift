@@ -3,6 +3,7 @@ import RelayEngine
 import RelayStore
 import Requirements
 import UpgradeRules
+import WireFormat
 
 /// An event in a few lines for people: the subject, the event and the next step.
 enum NotificationText {
@@ -22,6 +23,7 @@ enum NotificationText {
             return
                 "*\(app.app) \(app.platform.rawValue) \(row.version)* and older: \(row.orOlder) of \(devices) devices"
                 + " seen lately, less than \(percent)%: what serves these versions alone may go"
+        case .approval(let approval): return text(of: approval)
         case .part(let part, let reason):
             switch event.type {
             case .recovered: return "*\(part)* is well again"
@@ -56,7 +58,30 @@ enum NotificationText {
             return "\(wave) is done: \(outcome(campaign))"
         case .inForce: return "is in force for everybody: users of older versions must upgrade"
         case .withdrawn: return "is withdrawn\(why)"
-        case .dead, .retirable, .certificateEnds, .degraded, .recovered, .wentBack: return why
+        case .asked, .approved, .refused, .alone, .dead, .retirable, .certificateEnds, .degraded, .recovered, .wentBack:
+            return why
+        }
+    }
+
+    private static func text(of approval: Approval) -> String {
+        let subject = "*\(approval.app.app) \(approval.app.platform.rawValue)*"
+        let reach = "\(approval.reach.devices) of \(approval.reach.all) devices"
+        let why = approval.reason.map { ": \($0)" } ?? ""
+        let by = approval.closedBy ?? "unknown"
+        switch approval.state {
+        case .open:
+            return
+                "\(subject) \(approval.asked.name) wants to \(approval.deed), which reaches \(reach): a second person "
+                + "decides until \(approval.until.internetTime)\n`upgrade-relay approvals approve \(approval.id)` does it, "
+                + "`upgrade-relay approvals refuse \(approval.id) --reason TEXT` refuses it"
+        case .approved: return "\(subject) \(by) approved what \(approval.asked.name) asked for: to \(approval.deed)"
+        case .refused:
+            return "\(subject) \(by) refused what \(approval.asked.name) asked for, to \(approval.deed)\(why)"
+        case .alone:
+            return
+                "\(subject) EMERGENCY: \(by) acted alone, without a second person, to \(approval.deed), which reaches "
+                + "\(reach)\(why)"
+        case .superseded, .expired: return "\(subject) to \(approval.deed) waits no longer"
         }
     }
 
@@ -70,9 +95,8 @@ enum NotificationText {
         case .suspended: return [command("show", "says more"), command("resume", "goes on")]
         case .canaryDone: return [command("release", Rollout(campaign).release), command("cancel", "takes it back")]
         case .waveDone: return [command("release", "begins the next wave at once"), command("pause", "holds it")]
-        case .waiting, .running, .completed, .cancelled, .superseded, .inForce, .withdrawn, .dead, .retirable,
-            .certificateEnds,
-            .degraded, .recovered, .wentBack:
+        case .waiting, .running, .completed, .cancelled, .superseded, .inForce, .withdrawn, .asked, .approved, .refused,
+            .alone, .dead, .retirable, .certificateEnds, .degraded, .recovered, .wentBack:
             return []
         }
     }

@@ -25,14 +25,14 @@ struct SentEvent<Data> {
     }
 }
 
-/// The shapes of the four kinds of events.
+/// The shapes of the five kinds of events.
 enum EventShapes {
     typealias DeadTokens = (app: AppKey, devices: [DeadDevice], through: DeadPlace)
     typealias Retirable = (app: AppKey, row: VersionShares.Row, devices: Int64, retireBelow: Double)
     typealias Part = (part: String, reason: String)
 
     private static let ofOthers: [EventType] = [
-        .dead, .retirable, .certificateEnds, .degraded, .recovered, .wentBack,
+        .asked, .approved, .refused, .alone, .dead, .retirable, .certificateEnds, .degraded, .recovered, .wentBack,
     ]
 
     static let campaign = SentEvent<CampaignRecord>.shape(
@@ -52,6 +52,12 @@ enum EventShapes {
         types: [EventType.retirable.rawValue],
         "Once for each fall: again only if the version rises to one and a half times the share, and falls again.",
         .object(.data, retirableData) { $0.data })
+
+    static let approval = SentEvent<ShownApproval>.shape(
+        "ApprovalEvent", "A request for a second person, as a receiver gets it.",
+        types: [EventType.asked, .approved, .refused, .alone].map(\.rawValue),
+        "approval.asked: an act waits; approval.approved: it was done; approval.refused; approval.alone: in an emergency, one person did it without a second one.",
+        .object(.data, ShownApproval.shape) { $0.data })
 
     static let part = SentEvent<Part>.shape(
         "PartEvent", "A fault of a part of the relay, as a receiver gets it.",

@@ -21,6 +21,7 @@ extension Schema {
         of(BlockStatus.shape), of(VersionRecord.builds), of(BumpResult.shape), of(WithdrawalResult.shape),
         of(UnblockingResult.shape), of(ShownPlan.shape), of(TestPushResult.listShape), of(TestPushResult.shape),
         of(AlertRecord.shape), of(AlertRecord.resultShape), of(API.noteShape), of(Shown.shape), of(Doubt.shape),
+        of(ShownApproval.shape), of(ShownApproval.askedShape),
     ]
 
     private static let devices = [
@@ -50,6 +51,7 @@ extension Schema {
 
     private static let events = [
         of(EventShapes.campaign), of(EventShapes.dead), of(EventShapes.retirable), of(EventShapes.part),
+        of(EventShapes.approval),
     ]
 
     private static func of<Object>(_ shape: Shape<Object>) -> (name: String, schema: Schema) {

@@ -16,7 +16,9 @@ extension Schema {
         ("VersionWebhook", versionWebhook),
         ("TestPush", testPush), ("DeviceRegistration", deviceRegistration), ("DeviceChange", deviceChange),
         ("DeviceImportLine", deviceImportLine), ("Retry", retry), ("Hurry", hurry), ("CampaignAct", campaignAct),
-        ("VersionRelease", versionRelease), ("NewToken", newToken), ("StorePruning", storePruning),
+        ("CampaignRelease", campaignRelease), ("CampaignCancel", campaignCancel),
+        ("VersionRelease", versionRelease), ("ApprovalRefusal", approvalRefusal), ("NewToken", newToken),
+        ("StorePruning", storePruning),
         ("LaunchGateDocument", launchGateDocument), ("LaunchGateSection", launchGateSection),
     ]
 
@@ -96,7 +98,7 @@ extension Schema {
 
     private static let bump = object(
         "A request to raise versions; at least one member that is not null, or \(terms), which null changes, too. Its URL and message are its own; if left out, they are the configuration's. A bump that raises nothing rewords the present requirement: with required, wholly; without, in the members it brings.",
-        wishes + Property.shown(by: .raise)
+        wishes + [alone] + Property.shown(by: .raise)
     ).with("not", nothingAsked.json)
 
     private static let versionWebhook = object(
@@ -108,7 +110,7 @@ extension Schema {
         ] + wishes
     ).with("not", nothingAsked.json)
 
-    private static let versionRelease = object(nil, [atOnce] + Property.shown(by: .release))
+    private static let versionRelease = object(nil, [atOnce, alone] + Property.shown(by: .release))
 
     private static let testPush = object(
         "The target of a test push: a user, or one device, registered or not.",
@@ -132,6 +134,17 @@ extension Schema {
         Schema([:]).having([
             Property("blocking", Schema(["enum": .array([.bool(true)])])), optional("endsAt", .null),
         ]).json)
+
+    /// Why one person acts where the app wants two.
+    private static let alone = optional(
+        "alone", reason.orNull,
+        "At the control socket alone: does in an emergency what would wait for a second person (`approval` of the app), for this reason. The log, the audit trail and receivers name it."
+    )
+
+    private static let reason = text.long(1...API.longestReason).matching(plain)
+
+    private static let approvalRefusal = object(
+        "The refusal of a request.", [Property("reason", reason.described("Why, for the person who asked."))])
 
     // MARK: Devices
 
@@ -177,6 +190,10 @@ extension Schema {
 
     private static let campaignAct = object(
         "The facts shown of the campaign. All of them may be left out.", Property.shown(by: .pause))
+
+    private static let campaignRelease = object(nil, [atOnce, alone] + Property.shown(by: .releaseCampaign))
+
+    private static let campaignCancel = object(nil, [alone] + Property.shown(by: .cancel))
 
     // MARK: Administration
 

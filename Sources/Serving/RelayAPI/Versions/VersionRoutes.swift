@@ -39,7 +39,8 @@ extension API {
         let answer = VersionHistory(
             version: ShownVersion(app: app, status: status), shown: required,
             releasable: release.facts[.version] == .nothing ? nil : release,
-            warnings: status.map { control.requirements.warnings(of: $0.record) } ?? [], changes: history,
+            warnings: status.map { control.requirements.warnings(of: $0.record) } ?? [],
+            approvals: try openApprovals(of: app), changes: history,
             inForceChanges: inForceHistory)
         return .json { $0.object(answer, VersionHistory.shape, for: sight) }
     }
@@ -49,16 +50,17 @@ extension API {
 
     package func bump(_ app: AppKey, body: [UInt8], by caller: Caller) throws -> Response {
         try require(app)
-        let (bump, shown) = try read(body, app)
-        return try apply(bump, by: caller.confirming(shown), receipt: nil)
+        let (bump, carried) = try read(body, app)
+        return try apply(bump, by: Self.alone(caller.confirming(carried.shown), carried.alone), receipt: nil)
     }
 
-    private func read(_ body: [UInt8], _ app: AppKey) throws -> (VersionBump, Shown) {
-        var shown = Shown()
+    private func read(_ body: [UInt8], _ app: AppKey) throws -> (VersionBump, Carried) {
+        var carried = Carried()
         let bump = try BumpBody.read(body, app: app, schemes: control.profile(of: app)?.downloadSchemes ?? []) {
-            shown = Shown(.raise, in: &$0)
+            carried.shown = Shown(.raise, in: &$0)
+            carried.alone = Self.alone(&$0)
         }
-        return (bump, shown)
+        return (bump, carried)
     }
 
     func plan(_ app: AppKey, body: [UInt8], by caller: Caller) throws -> Response {
@@ -88,14 +90,16 @@ extension API {
             try unknown(in: bump, for: caller.sight) + report.systemWarnings(seen) + blockWarnings(bump, seen)
             + report.blockWarnings + (report.planned.map(control.requirements.warnings) ?? []) + advice
             + [report.hours?.text].compactMap(\.self)
+            + (report.wantsSecondPerson
+                ? ["it reaches so many devices that it waits for a second person (approval of the app)"] : [])
         return (report, warnings)
     }
 
     package func release(_ app: AppKey, body: [UInt8], by caller: Caller) throws -> Response {
         try require(app)
-        let (shown, isUrgent) = try Self.carried(.release, body, mayBeUrgent: true)
-        let record = try control.requirements.release(
-            app: app, isUrgent: isUrgent, by: caller.actor.confirming(shown))
+        let carried = try Self.carried(.release, body, mayBeUrgent: true)
+        let caller = try Self.alone(caller.confirming(carried.shown), carried.alone)
+        let record = try control.requirements.release(app: app, isUrgent: carried.isUrgent, by: caller.actor)
         return .json {
             $0.object(ShownVersion(control.requirements.status(record)), ShownVersion.shape, for: caller.sight)
         }
@@ -144,6 +148,7 @@ extension API {
         let applied = try control.requirements.bump(
             bump, by: caller.actor, receipt: receipt
         ) { [self] outcome, seen in
+            if let waiting = outcome.waiting { return asked(waiting) }
             let hours = bump.isUrgent ? nil : control.requirements.hoursWait(of: outcome)
             return Self.answer(
                 to: outcome, control.requirements.status(outcome.record), for: sight,
@@ -186,6 +191,13 @@ extension API {
         writer.object(result, BumpResult.shape, for: sight)
         let isNews = outcome.requiredRose || !outcome.blocked.isEmpty
         return StoredAnswer(status: isNews ? 202 : 200, body: writer.bytes)
+    }
+
+    /// The answer to a bump that waits for a second person. Called inside the store's transaction, too.
+    private func asked(_ waiting: Approval) -> StoredAnswer {
+        var writer = JSONWriter()
+        writer.object(ShownApproval(waiting, at: now()), ShownApproval.askedShape)
+        return StoredAnswer(status: 202, body: writer.bytes)
     }
 
     /// Warnings about the limits of a block, and about possible mistakes.

@@ -117,6 +117,7 @@ struct VersionHistory {
     let shown: Shown
     let releasable: Shown?
     let warnings: [String]
+    let approvals: [ShownApproval]
     let changes: [VersionChange]
     let inForceChanges: [InForceChange]
 
@@ -129,6 +130,7 @@ struct VersionHistory {
                 .releasable, Shown.shape, "The requirement that a release would let through; null: nothing waits."
             ) { $0.releasable },
             .member(.warnings, .list(of: .text), "Warnings about the requirement, for a person.") { $0.warnings },
+            .list(.approvals, of: ShownApproval.shape, "The acts that wait for a second person.") { $0.approvals },
             .list(.history, of: VersionChange.shape, "Newest first.") { $0.changes },
             .list(.inForceHistory, of: InForceChange.shape, "The versions that were in force, newest first.") {
                 $0.inForceChanges

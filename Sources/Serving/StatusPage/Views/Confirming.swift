@@ -19,6 +19,8 @@ extension View {
         guard let shown = fields.shown(act) else { return try again(Stale(changes: [])) }
         do {
             return try deed(caller.confirming(shown, of: campaign?.key))
+        } catch is ApprovalAsked {
+            return PageHeaders.redirect(to: PagePath("page", "approvals"))
         } catch let stale as StaleConfirmation {
             return try again(Stale(changes: stale.changes))
         }

@@ -62,7 +62,8 @@ extension View {
             guard fields["step"] == "raise" else { return try plan(key, form) }
             return try perform(.raise, fields) { caller in
                 _ = try api.bump(key, body: form.body(confirming: form.confirmed), by: caller)
-                return PageHeaders.redirect(to: path(key))
+                let waits = try api.openApprovals(of: key).contains { $0.approval.asked.person == caller.actor.person }
+                return PageHeaders.redirect(to: waits ? PagePath("page", "approvals") : path(key))
             } again: {
                 try plan(key, form, stale: $0)
             }

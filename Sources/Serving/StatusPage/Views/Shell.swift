@@ -6,12 +6,13 @@ import Requirements
 
 /// Where a page belongs in the navigation.
 enum Place: CaseIterable {
-    case overview, campaigns, users, devices, deliveries, tokens, audit
+    case overview, campaigns, approvals, users, devices, deliveries, tokens, audit
 
     var path: PagePath {
         switch self {
         case .overview: .home
         case .campaigns: PagePath("page", "campaigns")
+        case .approvals: PagePath("page", "approvals")
         case .users: PagePath("page", "users")
         case .devices: PagePath("page", "devices")
         case .deliveries: PagePath("page", "deliveries")
@@ -24,6 +25,7 @@ enum Place: CaseIterable {
         switch self {
         case .overview: view.say("Overview")
         case .campaigns: view.say("Campaigns")
+        case .approvals: view.say("Second person")
         case .users: view.say("A user")
         case .devices: view.say("Devices")
         case .deliveries: view.say("Deliveries")
@@ -34,7 +36,7 @@ enum Place: CaseIterable {
 
     func isFor(_ view: View) -> Bool {
         switch self {
-        case .overview, .campaigns, .deliveries, .audit: view.may(.status)
+        case .overview, .campaigns, .approvals, .deliveries, .audit: view.may(.status)
         case .users, .devices: view.may(.users)
         case .tokens: view.caller.isOperator
         }

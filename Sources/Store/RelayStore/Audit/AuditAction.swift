@@ -17,6 +17,12 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
     case campaignRelease = "campaign.release"
     case campaignCancel = "campaign.cancel"
     case campaignRetry = "campaign.retry"
+    /// An act was asked for, and waits for a second person.
+    case approvalAsk = "approval.ask"
+    case approvalApprove = "approval.approve"
+    case approvalRefuse = "approval.refuse"
+    /// One person did an act that wants two, in an emergency.
+    case approvalAlone = "approval.alone"
     case alertSet = "alert.set"
     case alertClear = "alert.clear"
     case tokenCreate = "token.create"

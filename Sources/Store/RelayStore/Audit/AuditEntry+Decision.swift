@@ -66,6 +66,8 @@ extension Change {
                 .campaignWave, from: [.percent: move.from.map(Self.percent)],
                 to: [.percent: move.to.map(Self.percent)])
         case .waveDone, .canaryDone, .waitsLong: return nil
+        case .approval(let approval):
+            return approval.action.map { entry($0, approval.wish.version, to: approval.values) }
         }
     }
 
@@ -123,5 +125,26 @@ extension RoundDraft {
         case .retry(let states): [.states: .array(CampaignRound.names(of: states).map { .string($0) })]
         case .reminder(let dueAt): [.dueAt: .string(dueAt.internetTime)]
         }
+    }
+}
+
+extension Approval {
+    /// The action that brings a request into its state; nil: it stands in no entry.
+    fileprivate var action: AuditAction? {
+        switch state {
+        case .open: .approvalAsk
+        case .approved: .approvalApprove
+        case .refused: .approvalRefuse
+        case .alone: .approvalAlone
+        case .superseded, .expired: nil
+        }
+    }
+
+    fileprivate var values: AuditValues {
+        [
+            .id: .integer(Int(id)), .act: .string(wish.act.rawValue), .askedBy: .string(asked.name),
+            .devices: .integer(Int(reach.devices)), .of: .integer(Int(reach.all)),
+            .until: state == .open ? .string(until.internetTime) : nil, .reason: reason.map { .string($0) },
+        ]
     }
 }

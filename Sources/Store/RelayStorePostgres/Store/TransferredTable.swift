@@ -38,7 +38,8 @@ struct TransferredTable: Sendable {
         TransferredTable("campaign_round"), TransferredTable("shard"), TransferredTable("delivery"),
         TransferredTable("delivery_batch"), TransferredTable("delivery_upgrade"),
         TransferredTable("receiver"), TransferredTable("campaign_event"), TransferredTable("notification"),
-        TransferredTable("notification_attempt"), TransferredTable("audit"), TransferredTable("session"),
+        TransferredTable("notification_attempt"), TransferredTable("audit"), TransferredTable("approval"),
+        TransferredTable("session"),
     ]
 
     struct Column {

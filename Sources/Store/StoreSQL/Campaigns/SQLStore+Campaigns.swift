@@ -73,7 +73,7 @@ extension SQLStore {
 
     /// Decides on a campaign for the relay itself. Must run within a transaction.
     func decide(
-        _ record: CampaignRecord, _ event: CampaignChange, at now: Timestamp, _ connection: some SQLConnection
+        _ record: CampaignRecord, _ event: CampaignChange, at now: Timestamp, _ connection: Connection
     ) throws -> Decision {
         try decide(
             record.app, .campaign(record.key, event), by: .relay(at: now),

@@ -40,6 +40,7 @@ extension RegistrySQL {
                         WHERE a.id = ?)
                     """, telephone, app)
             }
+            for app in apps { try ApprovalTable.erase(telephone, of: app.key, connection) }
             try tally.store(connection)
             if erasure != UserErasure() {
                 let known = Set(devices.map(\.app))

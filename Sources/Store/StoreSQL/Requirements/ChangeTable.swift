@@ -2,6 +2,7 @@
 import RelayEngine
 import RelayStore
 import Requirements
+import WireFormat
 
 /// The rows that changes leave in the outbox and in the audit trail, in the transaction that makes the changes.
 ///
@@ -16,6 +17,11 @@ enum ChangeTable {
         for (event, requirement) in Change.noted(changes) {
             guard let campaign = try CampaignTable.key(ofRequirement: requirement, connection) else { continue }
             try NotificationTable.note(event, of: campaign, at: now, connection)
+        }
+        for (event, approval) in changes.compactMap(\.approvalNotice) {
+            try NotificationTable.note(
+                event, of: AppTable.idMade(for: app, connection), ["id": .integer(approval.id)], at: now,
+                connection)
         }
         for change in changes {
             guard let entry = change.entry(of: app) else { continue }

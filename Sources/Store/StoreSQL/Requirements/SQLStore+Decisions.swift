@@ -63,7 +63,7 @@ extension SQLStore {
             }
             try judge(actor, event, of: app, connection)
             let decision = try decide(app, event, by: actor, in: surroundings, connection)
-            if surroundings.isUrgent {
+            if surroundings.isUrgent, decision.waiting == nil {
                 let campaign = if case .campaign(let key, _) = event { key } else { decision.campaign?.key }
                 if let campaign { try hurry(campaign, of: app, by: actor, connection) }
             }
@@ -80,7 +80,7 @@ extension SQLStore {
     /// Records that a person has a campaign sent at any hour, in the transaction that lets it go on: an act is done
     /// whole or not at all. Changes nothing where the campaign is over, or is sent at any hour already.
     func hurry(
-        _ campaign: CampaignKey, of app: AppKey, by actor: Signature, _ connection: some SQLConnection
+        _ campaign: CampaignKey, of app: AppKey, by actor: Signature, _ connection: Connection
     ) throws {
         do {
             _ = try decide(
@@ -106,11 +106,22 @@ extension SQLStore {
     /// Must run within a transaction.
     func decide(
         _ app: AppKey, _ event: RequirementEvent, by actor: Signature, in surroundings: RequirementMachine.Surroundings,
-        _ connection: some SQLConnection
+        _ connection: Connection
     ) throws -> Decision {
         let (before, campaigns) = try Self.facts(of: app, connection)
         var machine = RequirementMachine(before, campaigns: campaigns)
-        let changes = try machine.reduce(event, by: actor, in: surroundings)
+        var changes = try machine.reduce(event, by: actor, in: surroundings)
+        let hasChanged = machine.requirements != before || machine.campaigns != campaigns
+        let approved = try approve(
+            surroundings.approval, event, over: before, hasChanged: hasChanged, of: app, by: actor, connection)
+        changes += [approved.change].compactMap(\.self)
+        if let waiting = approved.waiting {
+            // The act itself is not done; it was tried, so that what can never be done is refused at once.
+            var decision = Decision(before: before, after: before)
+            (decision.waiting, decision.changes) = (waiting, [approved.change].compactMap(\.self))
+            try ChangeTable.write(decision.changes, of: app, at: surroundings.now, connection)
+            return decision
+        }
         let ids = try RequirementTable.write(machine.requirements, over: before, of: app, connection)
         let old = Dictionary(uniqueKeysWithValues: campaigns.map { ($0.key, $0) })
         var made: [Int64: CampaignKey] = [:]
@@ -133,7 +144,7 @@ extension SQLStore {
         let about = subject.map { ids[$0.id] ?? $0.id } ?? made.keys.filter { after[$0]?.kind == .required }.max()
         var decision = Decision(
             before: before, after: after, subject: subject, campaign: try about.flatMap(campaign),
-            hasChanged: machine.requirements != before || machine.campaigns != campaigns)
+            hasChanged: hasChanged)
         decision.blocked = try machine.blocked.compactMap { after[ids[$0] ?? $0] }.map {
             Block($0, try campaign(of: $0.id))
         }

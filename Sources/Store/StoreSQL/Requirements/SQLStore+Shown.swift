@@ -22,16 +22,21 @@ extension SQLStore {
 
     /// The same for an event; `.looked` is no person's act.
     func judge(_ actor: Signature, _ event: RequirementEvent, of app: AppKey, _ connection: Connection) throws {
+        if let subject = self.subject(of: event, app) { try judge(actor, subject, connection) }
+    }
+
+    /// nil: it is no person's act.
+    func subject(of event: RequirementEvent, _ app: AppKey) -> ActSubject? {
         switch event {
-        case .asked, .withdrawn: try judge(actor, .required(app), connection)
-        case .released(let version, let kind): try judge(actor, .release(app, version, kind), connection)
-        case .unblocked(let versions, _): try judge(actor, .blocks(app, versions), connection)
-        case .campaign(let key, _): try judge(actor, .campaign(key), connection)
-        case .looked: break
+        case .asked, .withdrawn: .required(app)
+        case .released(let version, let kind): .release(app, version, kind)
+        case .unblocked(let versions, _): .blocks(app, versions)
+        case .campaign(let key, _): .campaign(key)
+        case .looked: nil
         }
     }
 
-    private func facts(_ subject: ActSubject, at now: Timestamp, _ connection: Connection) throws -> Shown {
+    func facts(_ subject: ActSubject, at now: Timestamp, _ connection: Connection) throws -> Shown {
         switch subject {
         case .required(let app):
             let row = try RequirementTable.requirements(of: app, connection).required
