@@ -16,9 +16,6 @@ struct PlannedAudience {
         /// Devices of the floor's audience that get the push first; nil where the bump names no users.
         var canary: Int64?
         var blocks: [PlannedBlock] = []
-
-        /// How many devices the bump reaches: those of its canary alone, where it names one.
-        var reach: Int64 { canary.map { $0 + blocks.reduce(0) { $0 + $1.toPush } } ?? toPush }
     }
 
     private struct Block {

@@ -13,7 +13,7 @@ import WireFormat
 /// | act | reaches |
 /// |---|---|
 /// | a rise | the devices that `plan` would push to; with a canary its devices |
-/// | a block | the devices that run the version |
+/// | a block | the devices that run the version, whether a floor supersedes it or not |
 /// | a release | the devices that the version is for from then on and that are below it |
 /// | a cancelled campaign | the devices that are still below its version |
 ///
@@ -96,16 +96,12 @@ extension RequirementControl {
         guard (try? machine.reduce(.asked(bump), by: actor, in: surroundings)) != nil else {
             return Measured(before: stored)
         }
-        let (completed, planned) = (machine.bump ?? bump, machine.requirements)
-        let blocks = completed.blocked.compactMap { planned.live($0, kind: .blocked) }.filter { $0.id < 0 }
-        let floor = planned.required.flatMap { $0.id < 0 || completed.telephones != nil ? $0 : nil }
-        guard let row = floor ?? blocks.first else { return Measured(before: stored) }
-        let audience = PlannedAudience(completed, row, blocks, in: planned, isAboutBlocks: floor == nil)
-        var counts = audience.counts
-        let survey = try store.survey(bump.app) { audience.reason(against: $0, in: $1, &counts) }
-        var wish = Approval.Wish(floor == nil ? .block : .raise, row.version, isUrgent: bump.isUrgent)
+        let audience = ReachedAudience(machine.bump ?? bump, in: machine.requirements)
+        guard let row = audience.floor ?? audience.blocks.first else { return Measured(before: stored) }
+        let survey = try store.survey(bump.app) { audience.contains($0, in: $1) ? nil : .notInAudience }
+        var wish = Approval.Wish(audience.floor == nil ? .block : .raise, row.version, isUrgent: bump.isUrgent)
         (wish.body, wish.telephones) = (BumpBody.text(of: bump), bump.telephones)
-        return Measured(before: stored, act: (wish, ApprovalReach(devices: counts.reach, of: survey.audience)))
+        return Measured(before: stored, act: (wish, ApprovalReach(devices: survey.toPush, of: survey.audience)))
     }
 
     func measure(

@@ -271,14 +271,19 @@ extension RequirementControl {
         }
         let audience = PlannedAudience(bump, row, blocks, in: planned, isAboutBlocks: isAboutBlocks)
         var counts = audience.counts
-        let survey = try store.survey(bump.app) { audience.reason(against: $0, in: $1, &counts) }
+        let reached = ReachedAudience(bump, in: planned)
+        var reachedDevices: Int64 = 0
+        let survey = try store.survey(bump.app) { row, devices in
+            if reached.contains(row, in: devices) { reachedDevices += 1 }
+            return audience.reason(against: row, in: devices, &counts)
+        }
         let sample = route.main.provider.sample(
             payload, telephone: bump.telephones?.first ?? "13800138000", timeToLive: route.timeToLive)
         var report = PlanReport(survey: survey, samplePayload: sample.body)
         report.samplePayloadSize = sample.size
         (report.toPush, report.canary, report.blocks) = (counts.toPush, counts.canary, counts.blocks)
         report.toPushByChannel = counts.toPushByChannel
-        let reach = ApprovalReach(devices: counts.reach, of: survey.audience)
+        let reach = ApprovalReach(devices: reachedDevices, of: survey.audience)
         report.wantsSecondPerson = app.approval?.wantsSecondPerson(for: reach) ?? false
         report.required = isAboutBlocks ? nil : row.version
         // An id below 0 marks a row that the machine has made, and that is not stored yet.

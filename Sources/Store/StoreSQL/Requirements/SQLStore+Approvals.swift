@@ -58,6 +58,13 @@ extension SQLStore {
         }
     }
 
+    /// Refuses an approval by who may not give it, or of a request that waits no longer. Must run within the transaction
+    /// that decides.
+    func admit(_ check: ApprovalCheck?, by actor: Signature, _ connection: Connection) throws {
+        guard case .approves(let id)? = check?.way, let open = try ApprovalTable.approval(id, connection) else { return }
+        try open.check(by: actor.author, at: actor.at)
+    }
+
     /// Applies the rule of two persons to a decision. Must run within the transaction that decides.
     ///
     /// - Parameters:
@@ -95,7 +102,6 @@ extension SQLStore {
             return (stored, Change(.approval(stored), by: actor, requirement: nil))
         case .approves(let id):
             guard let open = try ApprovalTable.approval(id, connection) else { throw ApprovalRefusal.moved }
-            try open.check(by: person, at: now)
             try open.check(reach: check.reach)
             let closed = try ApprovalTable.close(open, .approved, by: person.name, at: now, connection)
             return (nil, Change(.approval(closed), by: actor, requirement: nil))

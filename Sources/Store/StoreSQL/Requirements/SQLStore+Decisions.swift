@@ -61,6 +61,7 @@ extension SQLStore {
                 let now = try RequirementTable.requirements(of: app, connection)
                 return (Decision(before: now, after: now, replay: answer), StoredAnswer?.some(answer))
             }
+            try admit(surroundings.approval, by: actor, connection)
             try judge(actor, event, of: app, connection)
             let decision = try decide(app, event, by: actor, in: surroundings, connection)
             if surroundings.isUrgent, decision.waiting == nil {
