@@ -11,7 +11,7 @@ import WireFormat
 
 @testable import RelayAPI
 
-/// Who may see, approve and refuse a request, and who may act alone.
+/// The rights to see, approve and refuse a request, and to act alone.
 @Suite("Requests for a second person, live", .ownThread)
 struct ApprovalLiveTests {
     private let bench: Bench

@@ -183,10 +183,10 @@ extension Route {
                 "GET", "/v1/approvals", .scope(.status), .work(.reads), query: ["limit", "cursor", "app", "state"],
                 .head { api, call in try api.approvals(&call.query, call.caller) }),
             Route(
-                "POST", "/v1/approvals/{id}/approve", .signedIn, .work(.writes), isNoteworthy: true,
+                "POST", "/v1/approvals/{id}/approve", .scope(.versions), .work(.writes), isNoteworthy: true,
                 .head { api, call in try api.approve(call.path.name, call.caller) }),
             Route(
-                "POST", "/v1/approvals/{id}/refuse", .signedIn, .work(.writes), isNoteworthy: true,
+                "POST", "/v1/approvals/{id}/refuse", .scope(.versions), .work(.writes), isNoteworthy: true,
                 .body { api, call, body in try api.refuse(call.path.name, body: body, call.caller) }),
         ] + [
             moving("pause", .pause) { try $0.pause(campaign: $1, by: $2) },

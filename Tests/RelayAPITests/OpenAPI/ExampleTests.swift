@@ -2,6 +2,7 @@
 import OwnThread
 import RelayEngine
 import RelayStore
+import Requirements
 import Synchronization
 import TestStores
 import Testing
@@ -47,6 +48,7 @@ struct ExampleTests {
             if let verb { #expect(try bench.ask("POST", "/v1/campaigns/\(id)/\(verb)").status == 200) }
             sent.path.replace("{id}", with: id)
         }
+        if entry.path.hasPrefix("/v1/approvals/") { try Self.ask(bench) }
         if entry.path.hasSuffix("{platform}/release") { _ = try bench.canary(required: "2.0") }
         if entry.path.hasSuffix("/withdraw") { _ = try bench.campaign(required: "20.0.0") }
         if entry.path == "/v1/devices" || entry.path == "/v1/users" {
@@ -81,6 +83,20 @@ struct ExampleTests {
         #expect(answer.text("status") != "ignored")
         #expect(answer.number("refusedCount") ?? "0" == "0")
         #expect(bench.control.acceptances.withLock { $0 } == (entry.path == "/v1/store/accept" ? 1 : 0))
+    }
+
+    /// Three requests for a second person, of which the last, 3, waits.
+    private static func ask(_ bench: Bench) throws {
+        for text in ["2.0", "2.1", "2.2"] {
+            let version = try Version(text)
+            var surroundings = RequirementMachine.Surroundings(now: Bench.now)
+            surroundings.approval = ApprovalCheck(
+                .asks(Approval.Wish(.raise, version), within: .seconds(3600)), ApprovalReach(devices: 4, of: 10),
+                measured: Requirements())
+            try bench.store.decide(
+                Bench.app, .asked(VersionBump(app: Bench.app, required: version)),
+                by: Signature(by: Principal("ada", .token, via: "api"), at: Bench.now), in: surroundings)
+        }
     }
 
     static func send(_ entry: DocumentCheck.Entry, to bench: Bench) throws -> Answer {

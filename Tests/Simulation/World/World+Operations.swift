@@ -138,7 +138,7 @@ extension World {
         return bumped(bump, app, version, canary: canary, by: source, promised: promised, moment: moment, rose) + to
     }
 
-    /// What the model learns of a bump that was done.
+    /// The model learns of a bump that was done.
     func bumped(
         _ bump: VersionBump, _ app: Int, _ version: Int, canary: Set<Int>?, by source: String, promised: Bool?,
         moment: Duration?, _ rose: Bool

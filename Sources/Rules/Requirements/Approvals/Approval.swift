@@ -89,7 +89,7 @@ package struct Approval: Hashable, Sendable {
     /// The state at this moment: the store keeps a request open until its end is seen.
     package func state(at now: Timestamp) -> State { state == .open && until <= now ? .expired : state }
 
-    /// What it waits for; nil: it does not wait any more.
+    /// The reason why it waits; nil: it does not wait any more.
     package func wait(at now: Timestamp) -> Wait? { state(at: now) == .open ? .secondPerson(until) : nil }
 
     /// The name under which the act stands in histories once it is approved.

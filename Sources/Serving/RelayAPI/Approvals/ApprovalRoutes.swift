@@ -116,6 +116,6 @@ extension API {
 }
 
 extension Approval {
-    /// The right that the act itself needs.
+    /// The right that the act itself needs. Beside it, an approval and a refusal need `versions`.
     package var scope: Scope { wish.act == .cancel ? .campaigns : .versions }
 }

@@ -38,7 +38,7 @@ extension View {
                     $0.text(say("% of %", number(approval.reach.devices), number(approval.reach.all)))
                 }
             }
-            guard caller.may(approval.scope) else { return }
+            guard may(.versions), may(approval.scope) else { return }
             let path = PagePath("page", "approvals", String(approval.id))
             if approval.asked.person == caller.actor.person {
                 html.tag("p", text: say("You asked for it: a second person approves it."))
@@ -53,6 +53,7 @@ extension View {
 
     /// Asks why a request is refused.
     func confirmRefusal(_ id: String, fault: String? = nil) throws -> Response {
+        try need(.versions)
         let approval = try api.approval(id, caller)
         try need(approval.scope)
         return page(
@@ -68,11 +69,13 @@ extension View {
     }
 
     func approve(_ id: String) throws -> Response {
+        try need(.versions)
         try api.approve(api.approval(id, caller), by: caller)
         return PageHeaders.redirect(to: PagePath("page", "approvals"))
     }
 
     func refuse(_ id: String, _ fields: FormFields) throws -> Response {
+        try need(.versions)
         let approval = try api.approval(id, caller)
         guard let reason = fields["reason"], !reason.isEmpty, reason.unicodeScalars.count <= API.longestReason else {
             return try confirmRefusal(
