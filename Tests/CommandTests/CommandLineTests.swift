@@ -33,6 +33,7 @@ import WireFormat
             "campaigns watch",
             "campaigns adoption", "campaigns pause", "campaigns resume", "campaigns release", "campaigns cancel",
             "campaigns retry",
+            "approvals list", "approvals approve", "approvals refuse",
             "deliveries", "plan",
             "tokens create",
             "tokens list",

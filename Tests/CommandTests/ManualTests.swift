@@ -2,6 +2,7 @@
 import Foundation
 import RelayAPI
 import RelayEngine
+import Requirements
 import TestPeers
 import Testing
 import VersionSources
@@ -145,6 +146,9 @@ import WireFormat
         same.webhooks.canary = nil
         #expect(same.webhooks.repository == "owner/name")
         same.webhooks.repository = nil
+        // One person is enough where it is left out.
+        #expect(same.approval == ApprovalRule(above: 1000, within: .seconds(86_400)))
+        same.approval = nil
         #expect(same == app)
     }
 

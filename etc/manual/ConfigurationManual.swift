@@ -169,6 +169,7 @@ enum ConfigurationManual {
                 apns: { certificate: { file: "/c" }, key: { file: "/k" }, password: { file: "/p" },
                         sandboxKey: { keyId: "FGHIJ67891", key: { file: "/k" } } },
                 push: { alert: { title: "A", body: "A" }, interruptionLevel: "active" },
+                approval: {},
                 pace: { ratePerSecond: 1, rampUp: {}, hours: { from: "08:00", to: "22:00", zone: "Asia/Shanghai" } },
                 sources: [{ appStore: { id: 1 } }, { appStoreConnect: { appId: 1, keyId: "2X9R4HXF34",
                   key: { file: "/k" } } }, { launchGate: { url: "https://example.com" } }],
