@@ -35,8 +35,10 @@ package enum OperationKind: String, CaseIterable, Sendable {
             .unblock, .buyPhone, .takeOver:
             1
         case .pipeline: 2
-        case .addApp, .addSource, .look, .actByLook, .approve, .diskWorks, .sourceAnswers: 4
+        case .addApp, .addSource, .look, .actByLook, .diskWorks, .sourceAnswers: 4
         case .copyStore, .putBack, .second: 2
+        // In a world of two persons nothing happens without them.
+        case .approve: 12
         default: 3
         }
     }

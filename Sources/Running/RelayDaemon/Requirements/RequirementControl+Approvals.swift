@@ -196,7 +196,7 @@ extension RequirementControl {
                 case .approved, .refused, .alone, .open:
                     "request \(approval.id) is \(state.rawValue) already, by \(approval.closedBy ?? "unknown")"
                 }
-            return ControlError(.wrongState, context: context, hint: again)
+            return ControlError(.wrongState, context: context, hint: state == .approved ? nil : again)
         case .own(let approval):
             return ControlError(
                 .ownRequest, context: "\(approval.asked.name) asked for this, and a second person has to approve it",
