@@ -95,7 +95,7 @@ import Testing
     ]
 
     /// FAULTS 3.2: `campaigns release latest` released another app's campaign.
-    @Test(arguments: ["pause", "resume", "release", "cancel", "retry"])
+    @Test(arguments: ["pause", "approve", "resume", "cancel", "retry"])
     func `Whose campaign is the latest has to be said where there are several apps`(verb: String) async {
         let transport = ScriptedTransport(Self.shared)
         let transcript = Transcript()
@@ -118,8 +118,8 @@ import Testing
     ])
     func `"latest" of one app is that app's`(options: [String], id: String) async {
         let transport = ScriptedTransport(Self.shared)
-        _ = await Transcript().run(["campaigns", "release", "latest", "--yes"] + options, transport)
-        #expect(transport.requests.last.map { "\($0.method) \($0.path)" } == "POST /v1/campaigns/\(id)/release")
+        _ = await Transcript().run(["campaigns", "approve", "latest", "--yes"] + options, transport)
+        #expect(transport.requests.last.map { "\($0.method) \($0.path)" } == "POST /v1/campaigns/\(id)/approve")
         _ = await Transcript().run(["deliveries", "--campaign", "latest"] + options, transport)
         #expect(transport.requests.last?.path == "/v1/campaigns/\(id)/deliveries?limit=50")
     }

@@ -58,7 +58,7 @@ import Testing
             ])
         #expect(result.err.contains("would be pushed"))
         #expect(result.err.contains("highest version beyond doubt: 1.9.3\n"))
-        #expect(result.err.contains("Require 20.0.0 of a ios and push it? [y/N] "))
+        #expect(result.err.contains("Require 20.0.0 of a ios and push it, 9 devices? [y/N] "))
         #expect(result.code == (isYes ? .done : .failed))
         #expect(result.requests.first == Self.look + " ", "it is read before the plan")
         #expect(result.requests.count == (isYes ? 3 : 2))
@@ -132,38 +132,39 @@ import Testing
     /// The acts that need a yes: the words, the requests before, the question, and the act's request.
     private static let deeds: [(words: [String], facts: [String], question: String, deed: String)] = [
         (
-            ["campaigns", "release", "1f0c2ab93d44"], ["GET /v1/campaigns/1f0c2ab93d44 "],
-            "Release campaign 1f0c2ab93d44? [y/N] ",
-            #"POST /v1/campaigns/1f0c2ab93d44/release {"ifVersion":"2.0.0","ifState":"suspended","ifWave":2,"ifDevices":10}"#
+            ["campaigns", "approve", "1f0c2ab93d44"], ["GET /v1/campaigns/1f0c2ab93d44 "],
+            "Approve campaign 1f0c2ab93d44, 10 devices? [y/N] ",
+            #"POST /v1/campaigns/1f0c2ab93d44/approve {"ifVersion":"2.0.0","ifState":"suspended","ifWave":2,"ifDevices":10}"#
         ),
         (
             ["campaigns", "resume", "1f0c2ab93d44"], ["GET /v1/campaigns/1f0c2ab93d44 "],
-            "Resume campaign 1f0c2ab93d44 with wave 2 of 3? [y/N] ",
+            "Approve campaign 1f0c2ab93d44, 10 devices? [y/N] ",
             #"POST /v1/campaigns/1f0c2ab93d44/resume {"ifVersion":"2.0.0","ifState":"suspended","ifWave":2,"ifDevices":10}"#
         ),
         (
             ["campaigns", "cancel", "1f0c2ab93d44"], ["GET /v1/campaigns/1f0c2ab93d44 "],
-            "Cancel campaign 1f0c2ab93d44? [y/N] ",
+            "Cancel campaign 1f0c2ab93d44, 10 devices? [y/N] ",
             #"POST /v1/campaigns/1f0c2ab93d44/cancel {"ifVersion":"2.0.0","ifState":"suspended","ifWave":2,"ifDevices":10}"#
         ),
         (
             ["version", "release", "a", "ios"], ["GET /v1/apps/a/ios/version "],
-            "Release 20.0.0 of a ios? [y/N] ",
+            "Release 20.0.0 of a ios, 10 devices? [y/N] ",
             #"POST /v1/apps/a/ios/release {"ifVersion":"20.0.0","ifState":"waiting","ifDevices":10}"#
         ),
         (
-            ["version", "withdraw", "a", "ios"], ["GET /v1/apps/a/ios/version "], "Withdraw 20.0.0 of a ios? [y/N] ",
+            ["version", "withdraw", "a", "ios"], ["GET /v1/apps/a/ios/version "],
+            "Withdraw 20.0.0 of a ios, 10 devices? [y/N] ",
             #"POST /v1/apps/a/ios/withdraw {"required":"20.0.0","ifVersion":"20.0.0","ifState":"waiting","ifDevices":10}"#
         ),
         (
             ["version", "unblock", "a", "ios", "2.1.5"], ["GET /v1/apps/a/ios/version "],
-            "Let 2.1.5 of a ios be used again? [y/N] ",
+            "Let 2.1.5 of a ios be used again, 10 devices? [y/N] ",
             #"POST /v1/apps/a/ios/withdraw {"blocked":["2.1.5"],"ifDevices":10,"ifState":"inForce"}"#
         ),
         (
-            ["alerts", "set", "a", "ios", "--message", "Back soon.", "--blocking", "--until", "2026-01-31T18:00:00Z"],
-            ["GET /v1/apps/a/ios/alert "], "Lock a ios for all its users? [y/N] ",
-            #"PUT /v1/apps/a/ios/alert {"message":"Back soon.","blocking":true,"endsAt":"2026-01-31T18:00:00.000Z","ifText":"Old "}"#
+            ["notice", "set", "a", "ios", "--message", "Back soon.", "--blocking", "--until", "2026-01-31T18:00:00Z"],
+            ["GET /v1/apps/a/ios/notice "], "Lock a ios for all its users? [y/N] ",
+            #"PUT /v1/apps/a/ios/notice {"message":"Back soon.","blocking":true,"endsAt":"2026-01-31T18:00:00.000Z","ifText":"Old "}"#
         ),
         (
             ["devices", "remove", "ab", "--app", "a", "--platform", "ios"], ["GET /v1/apps/a/ios/devices/ab "],
@@ -181,9 +182,9 @@ import Testing
     private static let facts: [String: (Int, String)] = [
         "GET /v1/campaigns/1f0c2ab93d44": (
             200,
-            #"{"id":"1f0c2ab93d44","state":"suspended","counts":{},"wave":{"number":1,"of":3,"endedAt":"2026-01-31T18:00:00Z"},"#
+            #"{"id":"1f0c2ab93d44","state":"suspended","counts":{"audience":10},"wave":{"number":1,"of":3,"endedAt":"2026-01-31T18:00:00Z"},"#
                 + #""shown":{"ifVersion":"2.0.0","ifState":"suspended","ifWave":2,"ifRound":1,"ifDevices":10},"#
-                + #""effects":{"resume":["By resume."],"release":["By release."],"cancel":["By cancel.","It stays."]}}"#
+                + #""effects":{"resume":["By resume."],"approve":["By approve."],"cancel":["By cancel.","It stays."]}}"#
         ),
         "GET /v1/apps/a/ios/version": (
             200,
@@ -195,17 +196,17 @@ import Testing
             200,
             #"{"items":[{"name":"ci","scopes":["versions"],"apps":["a"]},{"name":"other","scopes":["status"]}]}"#
         ),
-        "GET /v1/apps/a/ios/alert": (200, #"{"message":"Old "}"#),
+        "GET /v1/apps/a/ios/notice": (200, #"{"message":"Old "}"#),
         "GET /v1/apps/a/ios/devices/ab": (200, #"{"token":"ab","telephone":"138 "}"#),
         "GET /v1/devices?telephone=138%20&limit=1000": (
             200, #"{"items":[{"token":"ab","telephone":"138 "}],"next":null}"#
         ),
-        "POST /v1/campaigns/1f0c2ab93d44/release": (200, "{}"), "POST /v1/apps/a/ios/release": (200, "{}"),
+        "POST /v1/campaigns/1f0c2ab93d44/approve": (200, "{}"), "POST /v1/apps/a/ios/release": (200, "{}"),
         "POST /v1/campaigns/1f0c2ab93d44/cancel": (200, "{}"), "POST /v1/campaigns/1f0c2ab93d44/pause": (200, "{}"),
         "POST /v1/campaigns/1f0c2ab93d44/resume": (200, "{}"), "POST /v1/campaigns/1f0c2ab93d44/retry": (200, "{}"),
         "POST /v1/apps/a/ios/withdraw": (200, "{}"), "DELETE /v1/apps/a/ios/devices/ab?ifText=138%20": (204, ""),
         "DELETE /v1/users?telephone=138%20&ifDevices=1": (200, "{}"), "PUT /v1/apps/a/ios/version": (200, "{}"),
-        "PUT /v1/apps/a/ios/alert": (200, "{}"), "DELETE /v1/apps/a/ios/alert?ifText=Old%20": (204, ""),
+        "PUT /v1/apps/a/ios/notice": (200, "{}"), "DELETE /v1/apps/a/ios/notice?ifText=Old%20": (204, ""),
         "DELETE /v1/tokens/ci?ifState=active": (204, ""),
     ]
 
@@ -218,8 +219,8 @@ import Testing
         #expect(no.err.contains(question) && no.err.contains("nothing was changed"), "\(no.err)")
         #expect(!no.err.contains("other"))
         // The question about a campaign has the effect of this act, and of no other.
-        let effect = words[0] == "campaigns" ? words[1] : "nothing"
-        for verb in ["resume", "release", "cancel"] {
+        let effect = words[0] == "campaigns" ? words[1] == "resume" ? "approve" : words[1] : "nothing"
+        for verb in ["resume", "approve", "cancel"] {
             #expect(no.err.contains("\nBy \(verb).\n") == (verb == effect), "\(no.err)")
         }
         let yes = await run(words, types: "y", Self.facts)
@@ -247,7 +248,7 @@ import Testing
     @Test func `Each command whose route is an act sends all that it was shown`() async throws {
         let examples: [String: [String]] = [
             "version set": Self.set, "version block": ["version", "block", "a", "ios", "2.1.5"],
-            "alerts clear": ["alerts", "clear", "a", "ios"],
+            "notice clear": ["notice", "clear", "a", "ios"],
             "campaigns pause": ["campaigns", "pause", "1f0c2ab93d44"],
             "campaigns retry": ["campaigns", "retry", "1f0c2ab93d44"],
         ]
@@ -282,8 +283,8 @@ import Testing
         }
     }
 
-    @Test func `An alert that blocks nobody is not asked about`() async {
-        let words = ["alerts", "set", "a", "ios", "--message", "Back soon."]
+    @Test func `A notice that blocks nobody is not asked about`() async {
+        let words = ["notice", "set", "a", "ios", "--message", "Back soon."]
         let result = await run(words, types: "n", Self.facts)
         #expect(result.code == .done && result.requests.count == 2)
     }

@@ -65,7 +65,7 @@ import WireFormat
         "campaigns list", "campaigns show x",
         "campaigns pause x",
         "deliveries --campaign x", "deliveries --telephone x", "tokens list", "tokens create --name n --scope status",
-        "tokens revoke n --yes", "sessions list", "sessions end n --yes", "alerts show", "alerts show a ios",
+        "tokens revoke n --yes", "sessions list", "sessions end n --yes", "notice show", "notice show a ios",
         "plan a ios --required 2",
         "notifications", "store check", "store prune --older-than 90d --yes", "store backup /nowhere/backup.db",
         "frobnicate \u{1B}[2J", "campaigns show --limit\u{1B}[2J", "devices show a\u{9B}2J b",

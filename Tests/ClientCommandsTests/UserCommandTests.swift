@@ -159,12 +159,12 @@ import Testing
         #expect(
             json.contains(#""canary":{"phase":"alone","telephones":2,"endedAt":null,"releasedAt":null}"#), "\(json)")
         #expect(await daemon.run("version show \(app)").out.contains("2 phone numbers"))
-        let released = await daemon.run("campaigns release \(id) --yes")
+        let released = await daemon.run("campaigns approve \(id) --yes")
         #expect(released.code == .done, "\(released.err)")
         #expect(await !daemon.run("version show \(app)").out.contains("phone number"), "the canary is over")
         let after = await daemon.run("campaigns show \(id)").out
         #expect(after.contains(/canary +2 phone numbers first, everybody since \d{4}-\S+Z\n/), "\(after)")
-        #expect(await daemon.run("campaigns release \(id) --yes").code == .failed)
+        #expect(await daemon.run("campaigns approve \(id) --yes").code == .failed)
         _ = await daemon.run("version set \(app) ios --required 2.0.0")
         #expect(await daemon.run("campaigns show latest --json").out.contains(#""canary":null"#))
         #expect(await daemon.run("campaigns show latest").out.contains("canary") == false)

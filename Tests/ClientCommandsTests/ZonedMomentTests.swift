@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayAPI
+import RelayEngine
 import Testing
+import Threading
 import WireFormat
 
 @testable import ClientCommands
@@ -21,6 +24,15 @@ import WireFormat
         ])
     func moments(_ text: String, _ expected: String) {
         #expect(ZonedMoment(text)?.moment.internetTime == expected)
+    }
+
+    @Test func aTimeWithoutAZoneIsOneOfTheUsualZone() throws {
+        let zone = try #require(LocalZone(named: "Asia/Shanghai"))
+        for text in ["2026-12-01 09:00", "2026-12-01T09:00", "2026-12-01 09:00:00"] {
+            #expect(ZonedMoment(text, in: zone)?.moment.internetTime == "2026-12-01T01:00:00.000Z", "\(text)")
+        }
+        #expect(ZonedMoment("2026-12-01 09:00 UTC", in: zone)?.moment.internetTime == "2026-12-01T09:00:00.000Z")
+        for text in ["2026-12-01", "09:00", "tomorrow 09:00"] { #expect(ZonedMoment(text, in: zone) == nil, "\(text)") }
     }
 
     @Test(

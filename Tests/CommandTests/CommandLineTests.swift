@@ -31,7 +31,7 @@ import WireFormat
             "version block", "version unblock", "version withdraw", "test-push", "devices import",
             "devices export", "devices show", "devices remove", "users explain", "campaigns list", "campaigns show",
             "campaigns watch",
-            "campaigns adoption", "campaigns pause", "campaigns resume", "campaigns release", "campaigns cancel",
+            "campaigns adoption", "campaigns pause", "campaigns approve", "campaigns resume", "campaigns cancel",
             "campaigns retry",
             "approvals list", "approvals approve", "approvals refuse",
             "deliveries", "plan",
@@ -41,7 +41,7 @@ import WireFormat
             "store check", "store prune",
             "store restore", "store migrate", "store accept",
             "notifications", "audit", "nodes", "page", "campaigns report",
-            "alerts set", "alerts show", "alerts clear",
+            "notice set", "notice show", "notice clear",
         ]
         #expect(Set(CommandTree.all.commands.map { $0.spec.name }) == Set(names))
         for name in names {

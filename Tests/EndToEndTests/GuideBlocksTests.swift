@@ -39,7 +39,7 @@ import Testing
             Step(
                 before: "upgrade-relay version set com.example.app ios --required 2.0.0",
                 says: [#""needUpgrade":"1""#, #""required":"2.0.0""#]),
-            Step(says: ["2.0.0"], after: "! upgrade-relay alerts show com.example.app ios 2> /dev/null"),
+            Step(says: ["2.0.0"], after: "! upgrade-relay notice show com.example.app ios 2> /dev/null"),
         ],
         "PACING": [
             Step(
@@ -61,7 +61,7 @@ import Testing
                 before: "upgrade-relay version set com.example.app ios --required 20.0.0 --yes", says: ["withdrawn"]),
             Step(
                 before: withdraw, says: ["is running"],
-                replacing: [("campaigns release ID", "campaigns release latest")]),
+                replacing: [("campaigns approve ID", "campaigns approve latest")]),
             // Independent of the day: 30 days ahead are allowed.
             Step(
                 before: withdraw, says: ["2.0.0"],
@@ -97,8 +97,8 @@ import Testing
             # What asks is answered: nobody sits at a terminal here.
             upgrade-relay() {
                 case "$1 ${2-}" in
-                "version release" | "version withdraw" | "version unblock" | "campaigns release" | "campaigns cancel" | \
-                    "devices remove" | "tokens revoke" | "store prune" | "alerts set") command upgrade-relay "$@" --yes ;;
+                "version release" | "version withdraw" | "version unblock" | "campaigns approve" | "campaigns cancel" | \
+                    "devices remove" | "tokens revoke" | "store prune" | "notice set") command upgrade-relay "$@" --yes ;;
                 # In the background it takes the shell's place, so that the shell's end ends it.
                 *) if [ "$BASHPID" = "$$" ]; then command upgrade-relay "$@"; else exec upgrade-relay "$@"; fi ;;
                 esac

@@ -43,7 +43,7 @@ import UpgradeRules
         #expect(
             try text(.canaryDone) == """
                 *com.example.app ios 2.0.0* the canary, 2 phone numbers, is done: 3 accepted, 1 rejected
-                `upgrade-relay campaigns release \(campaign.id)` sends to everybody
+                `upgrade-relay campaigns approve \(campaign.id)` sends to everybody
                 `upgrade-relay campaigns cancel \(campaign.id)` takes it back
                 """)
         for type in EventType.allCases where type.rawValue.hasPrefix("campaign.") {

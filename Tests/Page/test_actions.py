@@ -72,8 +72,8 @@ class CampaignActions(PageCase):
         browser.sign_in(relay, self.everything)
         self.open(id)
         self.shows("1 of 2")
-        browser.follow(browser.link("Release"))
-        self.press("Release")
+        browser.follow(browser.link("Approve"))
+        self.press("Approve")
         self.shows("2 of 2")
         relay.wait_for(id, "completed")
         # The page says so by itself.
@@ -147,9 +147,8 @@ class VersionActions(PageCase):
         self.press("Show whom it would reach")
         self.check(browser.until(lambda: browser.has("[name=confirm]")), "an unknown version wants a confirmation")
         browser.follow(browser.one("button[value=raise]"))
-        self.shows("confirm")
+        self.shows("tick this box if it is meant")
         self.same(relay.version("com.example.app")["required"], "2.0.0", "without the confirmation")
-        self.press("Show whom it would reach")
         self.check(browser.until(lambda: browser.has("[name=confirm]")), "the confirmation is asked for again")
         browser.one("[name=confirm]").click()
         browser.follow(browser.one("button[value=raise]"))
@@ -190,8 +189,8 @@ class VersionActions(PageCase):
         self.shows("Held by the gate")
         browser.go(f"{relay.origin}/page/apps/com.example.held/ios")
         self.shows("Opens at")
-        browser.follow(browser.link("Release"))
-        self.press("Release")
+        browser.follow(browser.link("Approve"))
+        self.press("Approve")
         self.check(
             browser.until(lambda: relay.version("com.example.held")["inForce"] == "2.0.0"),
             "it is in force")

@@ -58,7 +58,7 @@ struct AppRightsTests {
         for path in ["", "/deliveries", "/events"] {
             #expect(try teams.status("GET", "/v1/campaigns/\(teams.theirs)\(path)") == 404, "\(path)")
         }
-        for verb in ["pause", "resume", "cancel", "release"] {
+        for verb in ["pause", "approve", "resume", "cancel", "release"] {
             #expect(try teams.status("POST", "/v1/campaigns/\(teams.theirs)/\(verb)") == 404, "\(verb)")
         }
         #expect(try teams.bench.store.campaign(id: teams.theirs)?.state == .running)

@@ -113,7 +113,7 @@ import UpgradeRules
         let canary = try Self.status("1", .release) { record in
             (record.requirement.canary, record.requirement.reach) = (["138"], 0)
         }
-        #expect(acts(canary) == [.releaseCampaign, .pause, .cancel])
+        #expect(acts(canary) == [.approve, .pause, .cancel])
         #expect(acts(try Self.status("1", .pause, .paused)) == [.resume, .cancel])
         #expect(acts(try Self.status("1", .fault(.topic), .suspended)) == [.resume, .cancel])
         #expect(acts(try Self.status("1", .noRoute)) == [.pause, .cancel], "none is expected")
@@ -139,7 +139,7 @@ import UpgradeRules
         ]
         let matter = try #require(Attention.all(in: overview, relays: []).first)
         #expect(matter.asker == "alice" && matter.askedAt == Self.now && matter.since == Self.now + .seconds(9))
-        #expect(matter.stepDevices == 91 && matter.lacking == 80 && matter.acts.first == .resume)
+        #expect(matter.stepDevices == 91 && matter.lacking == 80 && matter.acts.first == .approve)
     }
 
     @Test func `The relay stopped it: the trail says when`() throws {

@@ -90,6 +90,7 @@ struct ConfirmedActTests {
                 about: .blocks(Bench.app, [try Version("1.5")]))
         case .pause: return try campaign(bench.campaign(required: "2.0"), "pause")
         case .resume: return try campaign(bench.campaign(required: "2.0"), "resume", after: "pause")
+        case .approve: return try campaign(bench.canary(required: "2.0"), "approve")
         case .releaseCampaign: return try campaign(bench.canary(required: "2.0"), "release")
         case .cancel: return try campaign(bench.campaign(required: "2.0"), "cancel")
         case .retry: return try campaign(bench.campaign(required: "2.0"), "retry", after: "cancel")

@@ -153,6 +153,10 @@ final class ControlDouble: RelayControl, RequirementOperations {
         try move(id, .cancelled, actor)
     }
 
+    func approve(campaign id: String, isUrgent: Bool, by actor: Principal) throws -> CampaignStatus {
+        try release(campaign: id, isUrgent: isUrgent, by: actor)
+    }
+
     func release(campaign id: String, isUrgent: Bool, by actor: Principal) throws -> CampaignStatus {
         guard let record = try store.campaign(id: id) else {
             throw ControlError(.noSuchCampaign, context: "there is no campaign \(id)")

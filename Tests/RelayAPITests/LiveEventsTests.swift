@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import Dispatch
 import OwnThread
 import RelayEngine
 import RelayStore
 import Requirements
 import Synchronization
 import Testing
+import Threading
 import UpgradeRules
 
 @testable import HTTPServer
@@ -134,6 +136,40 @@ struct LiveEventsTests {
         }
         let most = 1 + Int((ContinuousClock.now - start).components.seconds)
         #expect(looks.load(ordering: .relaxed) <= most)
+    }
+
+    private final class Number: Sendable {
+        let value = Atomic<Int64>(0)
+    }
+
+    @Test(
+        "a look of long ago is not shown while the next one is taken, and one of a moment ago is",
+        arguments: [1500, 3500])
+    func stale(age: Int64) throws {
+        let (clock, found) = (Number(), Number())
+        let live = LiveLook { clock.value.load(ordering: .relaxed) }
+        @Sendable func look(_ wait: () -> Void = {}) throws -> Int64 {
+            try live.overview { last in
+                wait()
+                return Overview(at: Bench.now, revision: (last?.revision ?? 0) + 1)
+            }.revision
+        }
+        #expect(try look() == 1)
+        clock.value.add(age, ordering: .relaxed)
+        let answered = DispatchSemaphore(value: 0)
+        var thread: NativeThread?
+        let next = try look {
+            // Another watcher asks while this look is being taken.
+            thread = try? NativeThread(name: "watcher") {
+                found.value.store((try? look()) ?? 0, ordering: .relaxed)
+                answered.signal()
+            }
+            let isShownAtOnce = answered.wait(timeout: .now() + .milliseconds(300)) == .success
+            #expect(isShownAtOnce == (age < LiveLook.stale))
+        }
+        thread?.join()
+        #expect(next == 2)
+        #expect(found.value.load(ordering: .relaxed) == (age < LiveLook.stale ? 1 : 2))
     }
 
     @Test("over HTTP, with a session's cookie too, and ends with its token")

@@ -93,12 +93,14 @@ struct PeopleBench {
         "POST /v1/apps/{app}/{platform}/test-push": tokens.values.map { #"{"token":"\#($0)"}"# } + [
             #"{"telephone":"\#(user)"}"#
         ],
+        "PUT /v1/apps/{app}/{platform}/notice": [#"{"message":"x"}"#],
         "PUT /v1/apps/{app}/{platform}/alert": [#"{"message":"x"}"#],
         "PUT /v1/apps/{app}/{platform}/devices/{token}": [#"{"telephone":"\#(user)","version":"1.0"}"#],
         "PATCH /v1/apps/{app}/{platform}/devices/{token}": [#"{"version":"1.1"}"#],
         "POST /v1/apps/{app}/{platform}/devices": [
             #"{"token":"\#(tokens[user] ?? "")","telephone":"\#(user)"}"# + "\n"
         ],
+        "POST /v1/campaigns/{id}/approve": ["{}"],
         "POST /v1/campaigns/{id}/resume": ["{}"], "POST /v1/campaigns/{id}/release": ["{}"],
         "POST /v1/campaigns/{id}/pause": ["{}"], "POST /v1/campaigns/{id}/cancel": ["{}"],
         "POST /v1/store/accept": ["{}"], "POST /v1/approvals/{id}/refuse": [#"{"reason":"not now"}"#],

@@ -128,7 +128,7 @@ import UpgradeRules
         #expect(canary.reason.text?.hasSuffix("is being sent to, and no other user") == true)
         #expect(!canary.reason.standsStill)
         canary.goesToItsCanary(endedAt: Self.time)
-        #expect(canary.reason.text?.hasSuffix("\"campaigns release 1f0c2ab93d44\" sends to everybody") == true)
+        #expect(canary.reason.text?.hasSuffix("\"campaigns approve 1f0c2ab93d44\" sends to everybody") == true)
         #expect(canary.reason.standsStill, "no time left is told while nothing moves")
     }
 

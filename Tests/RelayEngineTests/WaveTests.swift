@@ -92,7 +92,7 @@ import UpgradeRules
                 == .hold(
                     .stageFailed,
                     reason:
-                        "WaveFailed: 6 of 100 pushes of wave 1 of 2 failed, more than 5 percent; resume begins wave "
+                        "WaveFailed: 6 of 100 pushes of wave 1 of 2 failed, more than 5 percent; approve begins wave "
                         + "2, which takes it to 100 percent of the audience"))
         #expect(
             waves(accepted: 93, failed: 3, retrying: 4).verdict(rules)
@@ -100,7 +100,7 @@ import UpgradeRules
                     .stageFailed,
                     reason:
                         "WaveFailed: 3 of 100 pushes of wave 1 of 2 failed and 4 are tried again, more than 5 percent; "
-                        + "resume begins wave 2, which takes it to 100 percent of the audience"))
+                        + "approve begins wave 2, which takes it to 100 percent of the audience"))
         #expect(waves(accepted: 0, failed: 0, retrying: 9).nextAt(rules) == Self.end, "a pause of nothing")
         guard case .hold(.stageFailed, _) = waves(accepted: 0, failed: 0, retrying: 9).verdict(rules) else {
             Issue.record("a wave that the service took nothing of lets the next begin")

@@ -36,13 +36,20 @@ struct CampaignEffectTests {
     @Test("A release and a resumption between two waves name the wave")
     func wave() throws {
         let canary = try RolloutTests.campaign(canary: .alone, stages: [500, 10_000])
-        #expect(Self.words(canary, .releaseCampaign) == "It goes to 5 % of the users.")
+        for act in [ActKind.approve, .releaseCampaign] {
+            #expect(Self.words(canary, act) == "It goes to 5 % of the users. The step after that: everybody.")
+        }
         var waves = try RolloutTests.campaign(stages: [500, 3000, 10_000], begun: 1)
         #expect(waves.effects(of: .resume) == [.goesOn(devices: 0)], "the first wave is not over")
         var list = waves.figures.waves.list
         list[0].endedAt = RolloutTests.time
         waves.figures.waves = CampaignWaves(list)
-        #expect(Self.words(waves, .resume) == "Wave 2 of 3 begins: it goes to 30 % of the users.")
+        let next = "Wave 2 of 3 begins: it goes to 30 % of the users. The step after that: everybody."
+        #expect(Self.words(waves, .resume) == next)
+        #expect(Self.words(waves, .approve) == "It goes to 30 % of the users. The step after that: everybody.")
+        (waves.facts.state, waves.facts.cause) = (.suspended, .approval)
+        #expect(waves.acts == [.approve, .resume, .releaseCampaign, .cancel])
+        #expect(Self.words(waves, .approve) == next, "a wave that was held")
     }
 
     @Test("A block is no requirement", arguments: [true, false])
@@ -62,7 +69,7 @@ struct CampaignEffectTests {
         for act in campaign.acts { #expect(!campaign.effects(of: act).isEmpty) }
         let acts: [ActKind] =
             switch state {
-            case .waiting: [.pause, .releaseCampaign, .cancel]
+            case .waiting: [.pause, .approve, .releaseCampaign, .cancel]
             case .running: [.pause, .cancel]
             case .paused, .suspended: [.resume, .cancel]
             case .completed, .cancelled: [.retry]
@@ -70,5 +77,16 @@ struct CampaignEffectTests {
             }
         #expect(campaign.acts == acts)
         #expect(campaign.effects(of: .eraseUser).isEmpty)
+    }
+
+    @Test("An act on a version says what comes into force, and what stays")
+    func versions() throws {
+        let version = try Version("2.0.0")
+        #expect(CampaignEffect.of(.release, version).map(\.words) == ["2.0.0 is required now, whatever it waits for."])
+        #expect(
+            CampaignEffect.of(.withdraw, version).map(\.words) == [
+                "What was in force before it is in force again, on every channel.", "Pushes that were sent stay sent.",
+            ])
+        #expect(CampaignEffect.of(.unblock, version) == [.usableAgain] && CampaignEffect.of(.pause, version).isEmpty)
     }
 }

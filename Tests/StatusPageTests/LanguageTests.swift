@@ -53,8 +53,8 @@ struct LanguageTests {
         let keys = try Self.keys()
         #expect(keys.count > 200)
         for key in keys {
-            let text = PageLanguage.inChinese[key]
-            #expect(text != nil, "no Chinese for: \(key)")
+            let text = PageLanguage.chineseText(key)
+            #expect(text != nil, "Words+Chinese.swift lacks: \(key)")
             #expect(text?.filter { $0 == "%" }.count == key.filter { $0 == "%" }.count, "\(key)")
         }
     }

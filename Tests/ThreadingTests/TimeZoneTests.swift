@@ -90,4 +90,17 @@ import Testing
         "CET-99999", "CET-1CEST,M3.5.0/,M10.5.0",
     ])
     func whatIsNoRuleIsRefused(_ text: String) { #expect(ClockRule(Array(text.utf8)[...]) == nil) }
+
+    @Test(
+        arguments: [
+            ("Asia/Shanghai", 8.0), (":Asia/Shanghai", 8), ("CST-8", 8), ("America/St_Johns", -3.5), ("UTC", nil),
+            ("", nil),
+            ("Etc/UTC", nil), ("nowhere", nil), ("../etc/passwd", nil),
+        ] as [(String, Double?)])
+    func aTerminalsZoneIsThatOfTZ(_ variable: String, _ hours: Double?) throws {
+        let zone = LocalZone.ofTerminal(["TZ": variable])
+        // 2026-01-15 at noon.
+        let noon = Timestamp(seconds: 1_768_478_400)
+        #expect(zone.map { Double($0.local(noon).seconds - noon.seconds) / 3600 } == hours)
+    }
 }

@@ -51,6 +51,11 @@ extension APIOperation {
         APIOperation(
             "getLaunchGate", "GET /v1/apps/{app}/launchgate.json",
             gives: [.ok("LaunchGateDocument")]),
+        APIOperation("getNotice", "GET /v1/apps/{app}/{platform}/notice", gives: [.ok("Alert")]),
+        APIOperation(
+            "setNotice", "PUT /v1/apps/{app}/{platform}/notice",
+            takes: .object("NewAlert"), gives: [.ok("AlertResult")]),
+        APIOperation("clearNotice", "DELETE /v1/apps/{app}/{platform}/notice", gives: [.nothing]),
         APIOperation("getAlert", "GET /v1/apps/{app}/{platform}/alert", gives: [.ok("Alert")]),
         APIOperation(
             "setAlert", "PUT /v1/apps/{app}/{platform}/alert",
@@ -144,6 +149,9 @@ extension APIOperation {
         APIOperation(
             "pauseCampaign", "POST /v1/campaigns/{id}/pause",
             takes: .object("CampaignAct"), mayBeEmpty: true, gives: [.ok("Campaign")]),
+        APIOperation(
+            "approveCampaign", "POST /v1/campaigns/{id}/approve",
+            takes: .object("CampaignRelease"), mayBeEmpty: true, gives: [.ok("Campaign"), .accepted("ApprovalAsked")]),
         APIOperation(
             "releaseCampaign", "POST /v1/campaigns/{id}/release",
             takes: .object("CampaignRelease"), mayBeEmpty: true, gives: [.ok("Campaign"), .accepted("ApprovalAsked")]),

@@ -20,6 +20,27 @@ extension LocalZone {
         self.init(name: name) { file.offset(at: $0) }
     }
 
+    /// The zone of a person at a terminal: `TZ`, by a name of the tz database or by a rule (POSIX.1-2024, XBD 8.3), else the
+    /// machine's (/etc/localtime, localtime(5)); nil where it is UTC, or cannot be read.
+    ///
+    /// - Parameter environment: the variables of the process.
+    package static func ofTerminal(_ environment: [String: String]) -> LocalZone? {
+        let zone: LocalZone?
+        if let variable = environment["TZ"] {
+            let name = variable.hasPrefix(":") ? String(variable.dropFirst()) : variable
+            zone =
+                LocalZone(named: name)
+                ?? ClockRule(Array(name.utf8)[...]).map { rule in LocalZone(name: name) { rule.offset(at: $0) } }
+        } else {
+            zone = (try? WholeFile.read("/etc/localtime", limit: largest)).flatMap(TimeZoneFile.init).map { file in
+                LocalZone(name: "localtime") { file.offset(at: $0) }
+            }
+        }
+        // A winter and a summer.
+        let isUTC = [1_784_116_800, 1_768_478_400].map(Timestamp.init(seconds:)).allSatisfy { zone?.local($0) == $0 }
+        return isUTC ? nil : zone
+    }
+
     /// Whether it looks like a zone's name. A dot could lead out of the database; `posix` and `right` hold copies of all
     /// zones, those in `right` with leap seconds.
     private static func isName(_ name: String) -> Bool {

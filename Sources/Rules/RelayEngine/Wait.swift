@@ -93,16 +93,16 @@ extension Wait.Kind {
     /// A person's remedy, in English; "%" stands for the next step of the rollout. nil: no act helps.
     package var remedy: StaticString? {
         switch self {
-        case .store: "It begins by itself as soon as the store offers the version. Release begins it now."
-        case .time: "It begins by itself when its time has come. Release begins it now."
-        case .lostStore: "Put the store back into the configuration, or Release."
+        case .store: "It begins by itself as soon as the store offers the version. Approve begins it now."
+        case .time: "It begins by itself when its time has come. Approve begins it now."
+        case .lostStore: "Put the store back into the configuration, or Approve."
         case .pause: "Resume sends what is left."
-        case .approval: "A wave is done, as planned. Resume begins the next one."
+        case .approval: "A wave is done, as planned. Approve begins the next one."
         case .secondPerson: "A second person approves or refuses it. At its time it ends, and nothing has changed."
         case .fault: "Mend what the reason names, then Resume. Nothing is sent before."
         case .hours: "It goes on by itself. Resume with “whatever the hour” sends at once."
-        case .canary, .release: "It goes to the named users alone. Release sends it to %."
-        case .wave: "The next wave begins when its time has come. Release begins it now."
+        case .canary, .release: "It goes to the named users alone. Approve sends it to %."
+        case .wave: "The next wave begins when its time has come. Approve begins it now."
         case .past, .noRoute, .service, .retries: nil
         }
     }

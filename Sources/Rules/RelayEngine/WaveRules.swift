@@ -121,7 +121,7 @@ package struct CampaignWaves: Sendable, Hashable {
         guard pushes > 0 else { return .begin }
         let wave = "wave \(current.number + 1) of \(list.count)"
         let onwards =
-            "resume begins wave \(next.number + 1), which takes it to \(next.percentText) percent of the audience"
+            "approve begins wave \(next.number + 1), which takes it to \(next.percentText) percent of the audience"
         // A push that the service has not taken yet is no reason to send it more.
         if let most = rules.failedShare, Double(current.failed + current.retrying) > most * Double(pushes) {
             let retrying = current.retrying > 0 ? " and \(current.retrying) are tried again" : ""

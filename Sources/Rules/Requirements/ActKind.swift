@@ -8,11 +8,14 @@ package enum ActKind: String, Hashable, Sendable, CaseIterable {
     // Versions.
     case raise, release, withdraw, unblock
     // Campaigns.
-    case pause, resume, releaseCampaign, cancel, retry
+    case pause, approve, resume, releaseCampaign, cancel, retry
     // Alerts at launch.
     case setAlert, clearAlert
     // People and tokens.
     case removeDevice, eraseUser, revokeToken
+
+    /// The acts on a campaign, in the order in which they are offered.
+    package static let ofCampaigns = [ActKind.pause, .approve, .resume, .releaseCampaign, .retry, .cancel]
 
     /// The facts that it may carry.
     package var facts: [Shown.Fact] {
@@ -20,7 +23,7 @@ package enum ActKind: String, Hashable, Sendable, CaseIterable {
         case .raise: [.version, .devices]
         case .release, .withdraw: [.version, .state, .devices]
         case .unblock: [.state, .devices]
-        case .pause, .resume, .releaseCampaign, .cancel: [.version, .state, .wave, .devices]
+        case .pause, .approve, .resume, .releaseCampaign, .cancel: [.version, .state, .wave, .devices]
         case .retry: [.version, .state, .wave, .round, .devices]
         case .setAlert, .clearAlert: [.text]
         case .removeDevice: [.text]
@@ -30,9 +33,9 @@ package enum ActKind: String, Hashable, Sendable, CaseIterable {
     }
 
     /// Whether it may wait for a second person.
-    package var mayWait: Bool { self == .raise || self == .release || self == .releaseCampaign || self == .cancel }
+    package var mayWait: Bool { [.raise, .release, .approve, .releaseCampaign, .cancel].contains(self) }
 
-    /// The act's name in paths and commands. The release of a campaign is "release", too.
+    /// The act's name in paths and commands. The release of a campaign is "release", too: another word for approving it.
     package var verb: String { self == .releaseCampaign ? "release" : rawValue }
 }
 

@@ -18,7 +18,8 @@ package enum RequirementField: UInt8, CaseIterable, Hashable, Sendable {
         Row(
             .requiredFrom, "requiredFrom", .moment(\.requiredFrom), column: "required_from", option: "required-from",
             noun: "required from", label: "Required from",
-            hint: "A moment with its offset, such as 2026-12-01T09:00:00+08:00.", isOverInForce: true),
+            hint: "Such as 2026-12-01 09:00, in the time zone of this page, or 2026-12-01 09:00 Asia/Shanghai.",
+            isOverInForce: true),
     ]
 }
 

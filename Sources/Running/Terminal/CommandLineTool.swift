@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import Threading
 import WireFormat
 
 /// Runs the command that the words of the command line select, and returns the exit code.
@@ -14,6 +16,7 @@ package struct CommandLineTool: Sendable {
     }
 
     package func run(_ words: [String]) async -> ExitCode {
+        let note = context.tree.note(on: words)
         do {
             switch try context.tree.select(words) {
             case .version:
@@ -32,6 +35,7 @@ package struct CommandLineTool: Sendable {
                 context.console.write(completion.text(words, lookup: found))
                 return .done
             case .command(let command, let words):
+                if let note, !Self.wantsJSON(words) { context.console.writeError("note: \(note)\n") }
                 return await run(command, words)
             }
         } catch {
@@ -64,15 +68,34 @@ package struct CommandLineTool: Sendable {
                     "note: --\(option.name) is deprecated, and a later release refuses it: \(advice)\n")
             }
             let screen = Screen(context.console, environment: context.environment)
-            return try await Screen.$current.withValue(screen) { try await command.run(arguments, context) }
-        } catch let error as UsageError {
+            return await ShownZone.$current.withValue(zone(for: arguments)) {
+                do {
+                    return try await Screen.$current.withValue(screen) { try await command.run(arguments, context) }
+                } catch {
+                    return report(error, asJSON: isJSON, of: spec)
+                }
+            }
+        } catch {
+            return report(error, asJSON: isJSON, of: spec)
+        }
+    }
+
+    private func report(_ error: any Error, asJSON isJSON: Bool, of spec: CommandSpec) -> ExitCode {
+        if let error = error as? UsageError {
             report(error, asJSON: isJSON, tryHelpOf: spec.name)
             return .usage
-        } catch {
-            let failure = error as? any Failure ?? CommandFailure(.failed, "\(error)")
-            context.console.writeError(isJSON ? FailureDocument(failure).text : "\(Self.shown(failure.report))\n")
-            return failure.code
         }
+        let failure = error as? any Failure ?? CommandFailure(.failed, "\(error)")
+        context.console.writeError(
+            isJSON ? FailureDocument(failure).text : ShownZone.text("\(Self.shown(failure.report))\n"))
+        return failure.code
+    }
+
+    /// The terminal's zone for a person who reads there; nil: UTC, for scripts, for `--utc`, and where data is written.
+    private func zone(for arguments: ParsedArguments) -> LocalZone? {
+        let isTerminal = context.console.isOutputTerminal && context.environment["TERM"]?.isEmpty == false
+        let isForPeople = isTerminal && !["utc", "json", "csv", "ndjson"].contains { arguments.flag($0) }
+        return isForPeople ? LocalZone.ofTerminal(context.environment) : nil
     }
 
     /// Errors may quote arguments, files and peers, so control characters are replaced.

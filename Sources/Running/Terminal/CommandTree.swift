@@ -3,6 +3,11 @@
 /// All commands, and the choice of one by the first words of a command line.
 package struct CommandTree: Sendable {
     package let commands: [CommandEntry]
+    /// Former names of commands by their first words, with those of today.
+    private static let formerNames = [
+        (former: ["alerts"], now: ["notice"]), (former: ["campaigns", "release"], now: ["campaigns", "approve"]),
+    ]
+
     /// The options that may stand before the command's name, and so must be known before a command is selected.
     private let leadingOptions: [OptionSpec]
     /// The values of a placeholder, for a shell's completion.
@@ -29,7 +34,17 @@ package struct CommandTree: Sendable {
         case completion(of: [String])
     }
 
-    /// Selects a command by the first words; options that stand before it are passed on to it.
+    /// The remark on a former name of a command; nil: the words have none.
+    package func note(on words: [String]) -> String? {
+        guard let (former, now) = Self.formerName(in: words.drop { $0.hasPrefix("-") }) else { return nil }
+        return "\"\(former.joined(separator: " "))\" is another word for \"\(now.joined(separator: " "))\""
+    }
+
+    private static func formerName(in words: ArraySlice<String>) -> (former: [String], now: [String])? {
+        formerNames.first { words.starts(with: $0.former) }
+    }
+
+    /// Selects a command by the first words, also by its former name; options that stand before it are passed on to it.
     package func select(_ words: [String]) throws(UsageError) -> Selection {
         var leading: [String] = []
         var rest = words[...]
@@ -45,6 +60,7 @@ package struct CommandTree: Sendable {
             let isKnown = leadingOptions.contains { $0.value != nil && "--\($0.name)" == word }
             if isKnown, let value = rest.popFirst() { leading.append(value) }
         }
+        if let (former, now) = Self.formerName(in: rest) { rest = ArraySlice(now + rest.dropFirst(former.count)) }
         guard let first = rest.popFirst() else {
             if let option = leading.first { throw UsageError("\(option): a command is missing") }
             return .overview(group: nil, wasAsked: false)

@@ -58,7 +58,7 @@ package final class Console: Sendable {
 
     /// Writes a result: to a file as it is, to a terminal without control characters, except for colours.
     package func write(_ text: String) {
-        var text = text
+        var text = ShownZone.text(text)
         if isOutputTerminal {
             text = Screen.current.hasColour ? Tint.sanitised(text) : DisplayWidth.sanitised(text, keepsLines: true)
         }
@@ -92,6 +92,7 @@ package final class Console: Sendable {
     }
 
     package func writeError(_ text: String) {
+        let text = ShownZone.text(text)
         lock.withLock { _ in sink(text, true) }
     }
 }

@@ -68,7 +68,7 @@ package struct TextTable: Sendable {
     /// Cells beyond the columns are dropped, missing ones are empty; control characters are replaced.
     package mutating func add(_ cells: [String]) {
         let padded = cells.prefix(columns.count) + Array(repeating: "", count: max(0, columns.count - cells.count))
-        rows.append(padded.map { DisplayWidth.sanitised($0) })
+        rows.append(padded.map { ShownZone.text(DisplayWidth.sanitised($0)) })
     }
 
     /// The header and one line for each row, without trailing spaces; two spaces between columns. On a terminal they fit:
@@ -167,26 +167,29 @@ package struct TextTable: Sendable {
         let width = entries.map { DisplayWidth.columns($0.0) }.max() ?? 0
         return entries.map { name, value in
             let padding = String(repeating: " ", count: width - DisplayWidth.columns(name) + 2)
-            let shown = DisplayWidth.sanitised(value)
+            let shown = ShownZone.text(DisplayWidth.sanitised(value))
             return name + padding + (tint(name, value)?.painted(shown) ?? shown) + "\n"
         }.joined()
     }
 }
 
-/// Forms of a moment for tables that are short of room, the longest first. All are in UTC, like the API's.
+/// Forms of a moment for tables that are short of room, the longest first. All keep the offset: "Z" is UTC.
 enum ShortTime: CaseIterable {
-    /// "2026-11-22 07:18:55Z"
+    /// "2026-11-22 07:18:55Z", "2026-11-22 15:18:55+08:00"
     case seconds
-    /// "11-22 07:18Z"
+    /// "11-22 07:18Z", "11-22 15:18+08:00"
     case minutes
 
-    /// - Parameter text: RFC 3339 in UTC, as the API writes it; anything else stays as it is.
+    /// - Parameter text: RFC 3339, as the API or `ShownZone` writes it; anything else stays as it is.
     func text(_ text: String) -> String {
-        guard let match = text.wholeMatch(of: /(\d{4})-(\d\d-\d\d)T(\d\d:\d\d)(:\d\d)(?:\.\d+)?Z/) else { return text }
-        let (year, day, minutes, seconds) = (match.output.1, match.output.2, match.output.3, match.output.4)
+        guard
+            let match = text.wholeMatch(
+                of: /(\d{4})-(\d\d-\d\d)T(\d\d:\d\d)(:\d\d)(?:\.\d+)?(Z|[+-]\d\d:\d\d)/)
+        else { return text }
+        let (_, year, day, minutes, seconds, offset) = match.output
         return switch self {
-        case .seconds: "\(year)-\(day) \(minutes)\(seconds)Z"
-        case .minutes: "\(day) \(minutes)Z"
+        case .seconds: "\(year)-\(day) \(minutes)\(seconds)\(offset)"
+        case .minutes: "\(day) \(minutes)\(offset)"
         }
     }
 }

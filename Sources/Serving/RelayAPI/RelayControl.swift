@@ -103,6 +103,8 @@ package protocol RequirementOperations: Sendable {
     /// - Parameter isUrgent: whether the campaign is sent at any hour from now on; for a running campaign, that is the only effect.
     func resume(campaign id: String, isUrgent: Bool, by actor: Principal) throws -> CampaignStatus
     func cancel(campaign id: String, by actor: Principal) throws -> CampaignStatus
+    /// Lets a campaign go on that waits for a person: the wave before which it was held, else as `release`.
+    func approve(campaign id: String, isUrgent: Bool, by actor: Principal) throws -> CampaignStatus
     /// Lets the next wave of a campaign begin, or else puts its requirement in force on every channel, whatever the store offers.
     func release(campaign id: String, isUrgent: Bool, by actor: Principal) throws -> CampaignStatus
     /// Reopens a campaign that is over, for the devices in these states (of `CampaignRound.retried`).

@@ -6,7 +6,7 @@ import Requirements
 extension Route {
     /// All routes of the API. Each has its operation in `etc/openapi`.
     package static let all: [Route] =
-        operations + open + webhooks + versions + devices + campaigns + sessions + administration
+        operations + open + webhooks + versions + notices + devices + campaigns + sessions + administration
 
     /// The routes that `listen.operations` serves.
     static let operations: [Route] = [
@@ -84,18 +84,24 @@ extension Route {
         Route(
             "POST", "/v1/apps/{app}/{platform}/plan", .scope(.versions), .work(.long), slots: { $0.long },
             .body { api, call, body in try api.plan(call.app, body: body, by: call.caller) }),
-        Route(
-            "GET", "/v1/apps/{app}/{platform}/alert", .scope(.status), .work(.reads),
-            .head { api, call in try api.alert(call.app) }),
-        Route(
-            "PUT", "/v1/apps/{app}/{platform}/alert", .scope(.versions), .work(.writes), isNoteworthy: true,
-            act: .setAlert,
-            .body { api, call, body in try api.setAlert(call.app, body: body, by: call.caller) }),
-        Route(
-            "DELETE", "/v1/apps/{app}/{platform}/alert", .scope(.versions), .work(.writes),
-            query: Shown.parameters(.clearAlert), isNoteworthy: true, act: .clearAlert,
-            .head { api, call in try api.clearAlert(call.app, &call.query, by: call.caller) }),
     ]
+
+    /// The notice that users see at launch, under its name and its former one.
+    private static let notices: [Route] = ["notice", "alert"].flatMap { name in
+        [
+            Route(
+                "GET", "/v1/apps/{app}/{platform}/\(name)", .scope(.status), .work(.reads),
+                .head { api, call in try api.alert(call.app) }),
+            Route(
+                "PUT", "/v1/apps/{app}/{platform}/\(name)", .scope(.versions), .work(.writes), isNoteworthy: true,
+                act: .setAlert,
+                .body { api, call, body in try api.setAlert(call.app, body: body, by: call.caller) }),
+            Route(
+                "DELETE", "/v1/apps/{app}/{platform}/\(name)", .scope(.versions), .work(.writes),
+                query: Shown.parameters(.clearAlert), isNoteworthy: true, act: .clearAlert,
+                .head { api, call in try api.clearAlert(call.app, &call.query, by: call.caller) }),
+        ]
+    }
 
     private static let devices: [Route] = [
         Route(
@@ -192,6 +198,7 @@ extension Route {
             moving("pause", .pause) { try $0.pause(campaign: $1, by: $2) },
             beginning("resume", .resume) { try $0.resume(campaign: $1, isUrgent: $2, by: $3) },
             moving("cancel", .cancel) { try $0.cancel(campaign: $1, by: $2) },
+            beginning("approve", .approve) { try $0.approve(campaign: $1, isUrgent: $2, by: $3) },
             beginning("release", .releaseCampaign) { try $0.release(campaign: $1, isUrgent: $2, by: $3) },
             Route(
                 "POST", "/v1/campaigns/{id}/retry", .scope(.campaigns), .work(.writes), isNoteworthy: true,

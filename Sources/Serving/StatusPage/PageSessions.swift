@@ -11,10 +11,11 @@ enum PageSessions {
         guard SessionCookie.isSameOrigin(call.head) else {
             throw ProblemDetails(403, view.say("Sign in on this server's own page."))
         }
+        let goal = fields.exact("to").flatMap(PagePath.init(view:)) ?? PagePath(referer: call.head)
         guard let token = fields["token"], let secret = try api.sessions.begin(with: token) else {
-            return view.signIn(status: 401, fault: view.say("This API token is unknown or revoked."))
+            return view.signIn(status: 401, to: goal, fault: view.say("This API token is unknown or revoked."))
         }
-        return PageHeaders.redirect(to: .home, more: [api.cookie(secret, for: call.head)])
+        return PageHeaders.redirect(to: goal ?? .home, more: [api.cookie(secret, for: call.head)])
     }
 
     static func signOut(_ api: API, _ call: Call, _ fields: FormFields) throws -> Response {
@@ -44,17 +45,39 @@ enum PageSessions {
                 person.name))
     }
 
-    static func choose(_ call: Call) throws -> Response {
+    /// Remembers the language that was chosen.
+    static func chooseLanguage(_ call: Call) throws -> Response {
         guard let language = PageLanguage(rawValue: call.path.name) else {
             throw ProblemDetails(404, "the page's languages are en and zh")
         }
-        return PageHeaders.redirect(
-            to: .home,
-            more: [
-                (
-                    "Set-Cookie",
-                    "\(PageLanguage.cookie)=\(language.rawValue); Path=/; Max-Age=31536000; SameSite=Lax; HttpOnly"
-                )
-            ])
+        return remember(PageLanguage.cookie, language.rawValue, call)
+    }
+
+    /// Remembers the zone that was chosen.
+    static func chooseZone(_ api: API, _ call: Call) throws -> Response {
+        var query = call.query
+        guard let name = query.text("zone"), let zone = PageZone(named: name) else {
+            throw ProblemDetails(
+                404, View(api, call.head).say("There is no such time zone. Take one such as Asia/Shanghai."))
+        }
+        return remember(PageZone.cookie, zone.name ?? PageZone.ofBrowser, call)
+    }
+
+    /// A choice of the reader's is kept for a year, and leads back to the view where it was made.
+    private static func remember(_ cookie: String, _ value: String, _ call: Call) -> Response {
+        PageHeaders.redirect(
+            to: PagePath(referer: call.head) ?? .home,
+            more: [("Set-Cookie", "\(cookie)=\(value); Path=/; Max-Age=31536000; SameSite=Lax; HttpOnly")])
+    }
+}
+
+extension PagePath {
+    /// The view whose link or form leads here (RFC 9110, section 10.1.3); nil: none that can be led back to. An answer to a reader
+    /// without rights does not repeat the address that was asked for, so that the view is not in its links.
+    fileprivate init?(referer head: RequestHead) {
+        guard let address = head.headers["referer"], let scheme = address.firstRange(of: "://"),
+            let path = address[scheme.upperBound...].firstIndex(of: "/")
+        else { return nil }
+        self.init(view: String(address[path...]))
     }
 }

@@ -73,10 +73,7 @@ package enum StatusPage {
 
     private static let apps: [Route] =
         [
-            page("/page/apps/{app}/{platform}") { view, call, query in
-                try query.finish()
-                return try view.app(call.app)
-            },
+            page("/page/apps/{app}/{platform}") { view, call, query in try view.app(call.app, &query) },
             page("/page/apps/{app}/{platform}/raise") { view, call, query in
                 try query.finish()
                 return try view.raise(call.app)
@@ -106,10 +103,7 @@ package enum StatusPage {
             return try view.confirmErasure(telephone)
         },
         form("/page/users/erase", act: .eraseUser) { view, _, fields in try view.erase(fields) },
-        page("/page/tokens") { view, _, query in
-            try query.finish()
-            return try view.tokens()
-        },
+        page("/page/tokens") { view, _, query in try view.tokens(&query) },
         page("/page/tokens/{name}/revoke") { view, call, query in
             try query.finish()
             return try view.confirmRevoking(call.path.name)
@@ -137,7 +131,10 @@ package enum StatusPage {
             .form { api, call, _ in try PageSessions.enter(api, call) }),
         Route(
             "GET", "/page/language/{name}", .nothing, .nothing, isPage: true,
-            .head { _, call in try PageSessions.choose(call) }),
+            .head { _, call in try PageSessions.chooseLanguage(call) }),
+        Route(
+            "GET", "/page/zone", .nothing, .work(.reads), query: ["zone"], isPage: true,
+            .head { api, call in try PageSessions.chooseZone(api, call) }),
     ]
 
     /// A route that shows something.

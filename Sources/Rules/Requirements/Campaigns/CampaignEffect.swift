@@ -3,8 +3,8 @@ package import RelayEngine
 package import UpgradeRules
 import WireFormat
 
-/// One effect of a person's act on a campaign, for the question before the act: what is sent, to how many devices, and
-/// what stays. Pure.
+/// One effect of a person's act on a campaign or a version, for the question before the act and the answer after it: what is
+/// sent, to how many devices, what stays, and what comes next. Pure.
 package enum CampaignEffect: Hashable, Sendable {
     /// Nothing more is sent until a person resumes it; pushes on their way arrive.
     case stops
@@ -15,6 +15,8 @@ package enum CampaignEffect: Hashable, Sendable {
     /// The requirement comes into force at once, whatever it waits for.
     case comesIntoForce(UpgradeTarget)
     case goesTo(Rollout.Step)
+    /// The step after the one that begins.
+    case thenGoesTo(Rollout.Step)
     /// The devices that were rejected, cancelled or expired are sent to again.
     case triesAgain(devices: Int64)
     /// The devices that are left are not sent to; nil: they have not been counted.
@@ -23,6 +25,12 @@ package enum CampaignEffect: Hashable, Sendable {
     case takesBack(UpgradeTarget)
     /// The requirement stays in force for everybody.
     case stays(UpgradeTarget)
+    /// The requirement that was in force before is in force again.
+    case comesBack
+    /// Pushes that were sent cannot be called back.
+    case sentStays
+    /// Blocked versions may be used again.
+    case usableAgain
 
     /// An English sentence with a placeholder, "%", for each of its values. A user interface in another language, or
     /// with other names for the values, uses its own.
@@ -65,12 +73,16 @@ package enum CampaignEffect: Hashable, Sendable {
                 ? Sentence("The block of % comes into force now, whatever it waits for.", .text(target.version.text))
                 : Sentence("% is required now, whatever it waits for.", .text(target.version.text))
         case .goesTo(let step): Sentence("It goes to %.", .step(step))
+        case .thenGoesTo(let step): Sentence("The step after that: %.", .step(step))
         case .triesAgain(1): Sentence("% that was rejected, cancelled or expired: sent to again.", .devices(1))
         case .triesAgain(let devices):
             Sentence("% that were rejected, cancelled or expired: sent to again.", .devices(devices))
         case .leavesOut(1): Sentence("% gets no push.", .devices(1))
         case .leavesOut(let devices?): Sentence("% get no push.", .devices(devices))
         case .leavesOut(nil): Sentence("Nothing of it is sent.")
+        case .comesBack: Sentence("What was in force before it is in force again, on every channel.")
+        case .sentStays: Sentence("Pushes that were sent stay sent.")
+        case .usableAgain: Sentence("Its users may go on with it.")
         case .takesBack(let target):
             target.isBlock
                 ? Sentence("% is no longer blocked.", .text(target.version.text))
@@ -95,15 +107,29 @@ package enum CampaignEffect: Hashable, Sendable {
     }
 }
 
+extension CampaignEffect {
+    /// The effects of an act on an app's versions; empty for any other act.
+    ///
+    /// - Parameter version: the one that the act is about; nil: none is known.
+    package static func of(_ act: ActKind, _ version: Version?) -> [CampaignEffect] {
+        switch act {
+        case .release: version.map { [.comesIntoForce(UpgradeTarget($0, isBlock: false))] } ?? []
+        case .withdraw: [.comesBack, .sentStays]
+        case .unblock: [.usableAgain]
+        default: []
+        }
+    }
+}
+
 extension CampaignRecord {
     /// The acts of a person that its state allows.
     package var acts: [ActKind] {
-        [ActKind.pause, .resume, .releaseCampaign, .retry, .cancel].filter { act in
+        ActKind.ofCampaigns.filter { act in
             switch act {
             case .pause: state == .running || state == .waiting
+            case .approve: hasStepToCome || isHeldBeforeWave
             case .resume: state == .paused || state == .suspended
-            case .releaseCampaign:
-                !state.isFinal && (state == .waiting || isCanary || figures.waves.next != nil)
+            case .releaseCampaign: hasStepToCome
             case .retry: state.isFinal && state != .superseded
             case .cancel: !state.isFinal
             default: false
@@ -111,20 +137,31 @@ extension CampaignRecord {
         }
     }
 
+    /// Whether a person can let its next step begin.
+    private var hasStepToCome: Bool {
+        !state.isFinal && (state == .waiting || isCanary || figures.waves.next != nil)
+    }
+
+    /// Whether it was stopped between two waves: approving or resuming it begins the next one.
+    package var isHeldBeforeWave: Bool { state == .suspended && figures.waves.areBetween && waveToCome != nil }
+
     /// The effects of an act on it, in the order in which a question lists them; empty for an act on something else.
     ///
     /// - Parameter counts: those that are shown beside the effects; nil: the recorded ones.
     package func effects(of act: ActKind, counts shown: CampaignCounts? = nil) -> [CampaignEffect] {
         let (counts, target) = (shown ?? figures.counts, requirement.target)
         let left = counts.pending + counts.retrying + counts.inFlight
-        var next: Rollout.Step { Rollout(self).next ?? .everybody }
+        let rollout = Rollout(self)
+        let next = rollout.next ?? .everybody
+        let after = rollout.steps.dropFirst(rollout.begun + 1).first.map { [CampaignEffect.thenGoesTo($0)] } ?? []
         switch act {
         case .pause: return [.stops]
+        case .approve: return effects(of: isHeldBeforeWave ? .resume : .releaseCampaign, counts: shown)
         case .resume:
             guard figures.waves.areBetween, let wave = waveToCome else { return [.goesOn(devices: left)] }
-            return [.beginsWave(wave, of: Int64(figures.waves.list.count), to: next)]
+            return [.beginsWave(wave, of: Int64(figures.waves.list.count), to: next)] + after
         case .releaseCampaign:
-            return (state == .waiting ? [.comesIntoForce(target)] : []) + [.goesTo(next)]
+            return (state == .waiting ? [.comesIntoForce(target)] : []) + [.goesTo(next)] + after
         case .retry: return [.triesAgain(devices: counts.rejected + counts.cancelled + counts.expired)]
         case .cancel:
             let isCounted = facts.startedAt != nil && counts.audience > 0

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayEngine
 import Terminal
 import WireFormat
 
@@ -52,14 +53,20 @@ struct CampaignReference {
             let places = try await client.reply(to: APIRequest("GET", ["v1", "apps"])).items
             isClear = places.count { isMeant($0) } < 2
         }
-        // The newest campaign of each app and platform, among the pages read so far.
-        var newest: [JSONValue] = []
+        // The newest campaign of each app and platform, among the pages read so far. One that is superseded counts only where
+        // there is no other.
+        var (newest, superseded): ([JSONValue], [JSONValue]) = ([], [])
         try await walk(client, app: app) { page in
             for item in page where isMeant(item) && !newest.contains(where: { $0.place == item.place }) {
-                newest.append(item)
+                if item.shown(.state) != CampaignState.superseded.rawValue {
+                    newest.append(item)
+                } else if !superseded.contains(where: { $0.place == item.place }) {
+                    superseded.append(item)
+                }
             }
             return newest.isEmpty
         }
+        newest += superseded.filter { item in !newest.contains { $0.place == item.place } }
         guard let first = newest.first else {
             let whose = [app, platform].compactMap(\.self).joined(separator: " ")
             throw CommandFailure(
@@ -73,7 +80,7 @@ struct CampaignReference {
                 hint: "name one with --app and --platform, or give the campaign's id")
         }
         if newest.count > 1 {
-            let version = first.shown(.required, or: "-")
+            let version = CampaignText(first).target
             note("\(Self.latest) is \(first.shown(.id)), of \(first.place), required \(version)\n")
         }
         return first.shown(.id)
@@ -101,7 +108,7 @@ struct CampaignReference {
         var table = TextTable(["ID", "APP", "PLATFORM", "REQUIRED", .state, "CREATED"])
         for item in campaigns.prefix(mostShown) {
             table.add([
-                item.shown(.id), item.shown(.app), item.shown(.platform), item.shown(.required), item.shown(.state),
+                item.shown(.id), item.shown(.app), item.shown(.platform), CampaignText(item).target, item.shown(.state),
                 item.shown(.createdAt),
             ])
         }

@@ -18,6 +18,12 @@ package struct CampaignText: Sendable {
     private var counts: JSONValue { json[.counts] ?? .null }
     package var audience: Int64 { counts.count(.audience) }
 
+    /// "2.0.0", or "2.1.5 blocked".
+    var target: String {
+        let blocked = json.shown(.blocked)
+        return blocked.isEmpty ? json.shown(.required, or: "-") : "\(blocked) blocked"
+    }
+
     package func count(_ state: DeliveryState) -> Int64 { counts[state.name]?.integer ?? 0 }
 
     private var tally: CampaignCounts {
@@ -65,7 +71,7 @@ package struct CampaignText: Sendable {
             parts.append(state)
         } else if let wave {
             let next = json[.wave]?.shown(.nextAt) ?? ""
-            parts.append(next.isEmpty ? wave : "\(wave) done, next at \(next)")
+            parts.append(next.isEmpty ? wave : "\(wave) done, next at \(ShownZone.text(next))")
         }
         if let limit = json[.rateLimit]?.number { parts.append("at most \(Quantity.rate(limit))") }
         for state in [DeliveryState.accepted, .retrying, .rejected, .unregistered, .filtered] where count(state) > 0 {

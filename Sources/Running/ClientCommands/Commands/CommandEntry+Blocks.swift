@@ -39,9 +39,8 @@ extension CommandEntry {
             let name = try AppArguments.name(run.arguments)
             let path = try AppArguments.path(run.arguments, "version")
             let now = try await run.look(APIRequest("GET", path))
-            try await Confirmation.obtain(run, "Let \(named(run.arguments)) of \(name) be used again?") {
-                BlockText.list(now, of: name)
-            }
+            let words = ActWords(.unblock, named(run.arguments), of: name, now)
+            try await Confirmation.obtain(run, words.question) { words.facts(BlockText.list(now, of: name)) }
             let meant = Set(try versions(run.arguments).array ?? [])
             let states = Set(
                 now.list(.blocks).filter { meant.contains($0[.version] ?? .null) }.map { $0.shown(.state) })

@@ -28,7 +28,7 @@ extension CommandEntry {
             return answer.table(columns, none: "no campaigns") { item in
                 let campaign = CampaignText(item)
                 return [
-                    campaign.id, item.shown(.app), item.shown(.platform), item.shown(.required), campaign.state,
+                    campaign.id, item.shown(.app), item.shown(.platform), campaign.target, campaign.state,
                     Quantity.count(campaign.audience), Quantity.percent(campaign.settled, of: campaign.audience),
                     Quantity.count(campaign.count(.accepted)), item.shown(.createdAt),
                 ]
@@ -73,16 +73,23 @@ extension CommandEntry {
     static let campaignsResume = campaigns("resume", .resume) { run, id, campaign in
         // A campaign that was suspended between two waves resumes with the next one.
         guard campaign[.state]?.string == CampaignState.suspended.rawValue,
-            campaign[.wave]?[.endedAt]?.string != nil, let wave = campaign[.shown]?["ifWave"]?.integer
+            campaign[.wave]?[.endedAt]?.string != nil, campaign[.shown]?["ifWave"]?.integer != nil
         else { return }
-        let question = "Resume campaign \(id) with wave \(wave) of \(campaign[.wave]?.count(.of) ?? wave)?"
-        try await Confirmation.obtain(run, question) { details(campaign, before: .resume) }
+        run.console.writeError("note: this begins the next wave, as \"campaigns approve \(id)\" does\n")
+        try await confirm(run, .approve, campaign)
     }
-    static let campaignsRelease = campaigns("release", .releaseCampaign) { run, id, campaign in
-        try await Confirmation.obtain(run, "Release campaign \(id)?") { details(campaign, before: .releaseCampaign) }
+    static let campaignsApprove = campaigns("approve", .approve) { run, _, campaign in
+        try await confirm(run, .approve, campaign)
     }
-    static let campaignsCancel = campaigns("cancel", .cancel) { run, id, campaign in
-        try await Confirmation.obtain(run, "Cancel campaign \(id)?") { details(campaign, before: .cancel) }
+    static let campaignsCancel = campaigns("cancel", .cancel) { run, _, campaign in
+        try await confirm(run, .cancel, campaign)
+    }
+
+    private static func confirm(_ run: ClientRun, _ act: ActKind, _ campaign: JSONValue) async throws {
+        let words = ActWords(act, of: campaign, id: try run.arguments.require("ID"))
+        try await Confirmation.obtain(run, words.question) {
+            campaign == .null ? "" : words.facts(CampaignText(campaign).details(hasColour: false))
+        }
     }
 
     static let campaignsRetry = request(
@@ -97,7 +104,7 @@ extension CommandEntry {
             return APIRequest(
                 "POST", ["v1", "campaigns", try arguments.require("ID"), "retry"], json: body == [:] ? nil : body)
         },
-        text: { "campaign \(try $0.require("ID")) is \(CampaignText($1).state)\n" })
+        text: { "campaign \(try $0.require("ID")) is \(CampaignText($1).state)\n" + ActWords.after(.retry, $1) })
 
     /// A command that moves a campaign to another state and prints that state. Its name is also the API's.
     ///
@@ -122,6 +129,7 @@ extension CommandEntry {
                 let campaign = CampaignText(answer)
                 let standing = arguments.flag("now") ? nil : campaign.outsideHours.map { ": \($0)" }
                 return "campaign \(try arguments.require("ID")) is \(campaign.state)\(standing ?? "")\n"
+                    + ActWords.after(act, answer)
             })
     }
 
@@ -129,14 +137,6 @@ extension CommandEntry {
     private static func shown(_ run: ClientRun) async throws -> JSONValue {
         let id = try run.arguments.require("ID")
         return try await run.look(APIRequest("GET", ["v1", "campaigns", id]))
-    }
-
-    /// The campaign as a confirmation shows it, with the effects of the act.
-    private static func details(_ campaign: JSONValue, before act: ActKind) -> String {
-        guard campaign != .null else { return "" }
-        let effects = campaign[.effects]?[act.verb]?.array?.compactMap(\.string) ?? []
-        return CampaignText(campaign).details(hasColour: false)
-            + (effects.isEmpty ? "" : "\n\(effects.joined(separator: "\n"))\n")
     }
 
     static let notifications = request(

@@ -74,7 +74,7 @@ extension CommandEntry {
         switch try Target(run) {
         case .telephone(let telephone):
             let known = try await devices(of: telephone, run)
-            try await Confirmation.obtain(run, "Forget this user?") { devicesTable(known) }
+            try await Confirmation.obtain(run, ActWords(.eraseUser, "this user").question) { devicesTable(known) }
             // With more than a page, the number of devices is unknown.
             let isWhole = known.json[.next]?.string == nil
             let shown = isWhole ? [JSONValue.member(.devices, .integer(Int64(known.items.count)))] : []
@@ -88,7 +88,7 @@ extension CommandEntry {
                     + (deliveries == 1 ? "1 delivery\n" : "\(Quantity.count(deliveries)) deliveries\n"))
         case .token(let token):
             let (place, device) = try await search(token, run)
-            try await Confirmation.obtain(run, "Forget this device?") { details(device.json) }
+            try await Confirmation.obtain(run, ActWords(.removeDevice, "this device").question) { details(device.json) }
             let shown = [JSONValue.member(.text, device.json[.telephone])]
             _ = try await run.client().reply(
                 to: APIRequest("DELETE", place.path("devices", token)).carrying(shown))

@@ -46,7 +46,9 @@ extension CommandEntry {
         asks: { run in
             let name = try run.arguments.require("NAME")
             let tokens = try await run.client().reply(to: APIRequest("GET", ["v1", "tokens"])).json
-            try await Confirmation.obtain(run, "Revoke the token \(name)?") { table(tokens, of: name) }
+            try await Confirmation.obtain(run, ActWords(.revokeToken, "the token \(name)").question) {
+                table(tokens, of: name)
+            }
             let token = tokens.list(.items).first { $0[.name]?.string == name }
             let state = token.map { JSONValue.string($0[.revokedAt]?.string == nil ? "active" : "revoked") }
             return [JSONValue.member(.state, state)]

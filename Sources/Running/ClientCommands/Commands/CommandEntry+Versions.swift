@@ -9,7 +9,8 @@ import WireFormat
 extension CommandEntry {
     static let versionSet = client("version set") { run in
         let reply = try await run.send(bump: BumpArguments.body(run.arguments)) { name, plan in
-            "Require \(plan.shown(.required, or: run.arguments.value("latest") ?? "")) of \(name) and push it?"
+            let version = plan.shown(.required, or: run.arguments.value("latest") ?? "")
+            return ActWords(.raise, "\(version) of \(name)", devices: plan[.toPush]?.integer).question
         }
         try run.show(reply.text, ApprovalText.asked(reply.json) ?? bumped(run.arguments, reply))
         return .done
@@ -46,7 +47,8 @@ extension CommandEntry {
         guard let required = run.arguments.value("required") ?? now[.required]?.string else {
             throw CommandFailure(.failed, "nothing is required of \(name)")
         }
-        try await Confirmation.obtain(run, "Withdraw \(required) of \(name)?") { version(now, of: name) }
+        let words = ActWords(.withdraw, required, of: name, now)
+        try await Confirmation.obtain(run, words.question) { words.facts(version(now, of: name)) }
         let reason = run.arguments.value("reason").map(JSONValue.string)
         let reply = try await client.reply(
             to: APIRequest(
@@ -59,7 +61,8 @@ extension CommandEntry {
             reply.text,
             "\(name): \(reply.json.shown(.withdrawn)) is withdrawn; required \(after.shown(.required, or: "nothing")), "
                 + "in force \(after.shown(.inForce, or: "nothing"))\n"
-                + (campaign.isEmpty ? "" : "campaign \(campaign) is \(reply.json[.campaign]?.shown(.state) ?? "")\n"))
+                + (campaign.isEmpty ? "" : "campaign \(campaign) is \(reply.json[.campaign]?.shown(.state) ?? "")\n")
+                + words.effects.map { "\($0)\n" }.joined())
         return .done
     }
 
@@ -70,9 +73,8 @@ extension CommandEntry {
             let path = try AppArguments.path(run.arguments, "version")
             let now = try await run.look(APIRequest("GET", path))
             let what = now[.releasable]?["ifVersion"]?.string ?? "it"
-            try await Confirmation.obtain(run, "Release \(what) of \(name)?") {
-                version(now, of: name)
-            }
+            let words = ActWords(.release, what, of: name, now)
+            try await Confirmation.obtain(run, words.question) { words.facts(version(now, of: name)) }
             return now.carried(.release, in: .releasable)
         },
         request: {

@@ -100,7 +100,7 @@ struct CampaignReason {
         guard isCanaryDone else { return "\(canary) is being sent to, and no other user" }
         let found = record.figures.counts.audience - record.figures.counts.pending
         return "\(canary) is done" + (found == 0 ? ", and none of them is registered" : "")
-            + "; \"campaigns release \(record.id)\" \(Rollout(record).release)"
+            + "; \"campaigns approve \(record.id)\" \(Rollout(record).release)"
     }
 
     /// Set for a campaign that has only retries left.

@@ -107,6 +107,11 @@ extension RequirementControl {
 
     private static let cancellable: Set<CampaignState> = [.waiting, .running, .paused, .suspended]
 
+    package func approve(campaign id: String, isUrgent: Bool, by actor: Principal) throws -> CampaignStatus {
+        try campaign(id).isHeldBeforeWave
+            ? resume(campaign: id, isUrgent: isUrgent, by: actor) : release(campaign: id, isUrgent: isUrgent, by: actor)
+    }
+
     package func release(campaign id: String, isUrgent: Bool, by actor: Principal) throws -> CampaignStatus {
         let campaign = try campaign(id)
         // In a running campaign, the next wave may wait for a release.

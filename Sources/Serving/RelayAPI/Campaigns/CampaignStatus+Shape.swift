@@ -122,9 +122,7 @@ struct ShownCampaign {
         }
     }
 
-    private static let acts = [ActKind.pause, .resume, .releaseCampaign, .retry, .cancel].map {
-        JSONValue.string($0.verb)
-    }
+    private static let acts = ActKind.ofCampaigns.map { JSONValue.string($0.verb) }
 }
 
 extension ShownCampaign {

@@ -76,9 +76,15 @@ package struct Attention: Sendable {
         var matter = Attention(rank, .campaign(status))
         (matter.asker, matter.askedAt) = (origin?.asker, record.requirement.askedAt)
         matter.since = status.heldSince ?? (record.state == .suspended ? origin?.suspendedAt : nil)
-        let expected = status.wait?.kind.expectedAct
-        matter.acts = record.acts.filter { $0 == expected } + record.acts.filter { $0 != expected }
-        matter.stepDevices = record.figures.waves.areBetween ? record.figures.waves.next?.devices : nil
+        let expected = record.isHeldBeforeWave ? .approve : status.wait?.kind.expectedAct
+        // The release is another word for the approval.
+        let acts = record.acts.filter { $0 != .releaseCampaign }
+        matter.acts = acts.filter { $0 == expected } + acts.filter { $0 != expected }
+        if record.figures.waves.areBetween {
+            matter.stepDevices = record.figures.waves.next?.devices
+        } else if record.isCanary, Rollout(record).next == .everybody {
+            matter.stepDevices = status.counts.pending
+        }
         matter.lacking = lacking(record.requirement, of: record.app, in: overview)
         return matter
     }
@@ -161,9 +167,9 @@ extension Wait.Kind {
     /// The act of a person that ends it; nil: no act does.
     fileprivate var expectedAct: ActKind? {
         switch self {
-        case .pause, .approval, .fault, .hours: .resume
-        case .store, .time, .lostStore, .wave, .canary, .release: .releaseCampaign
-        case .past, .noRoute, .service, .retries: nil
+        case .pause, .fault, .hours: .resume
+        case .store, .time, .lostStore, .wave, .canary, .release, .approval: .approve
+        case .past, .noRoute, .service, .secondPerson, .retries: nil
         }
     }
 }

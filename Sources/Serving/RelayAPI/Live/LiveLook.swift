@@ -61,6 +61,8 @@ package struct Overview: Sendable {
 package final class LiveLook: Sendable {
     /// Milliseconds for which a look is reused.
     static let interval: Int64 = 1000
+    /// The age in milliseconds from which a look is no longer shown while the next one is taken.
+    static let stale: Int64 = 2000
     /// The number of newest campaigns that a look reads in addition to all open ones.
     static let closed = 50
 
@@ -69,27 +71,32 @@ package final class LiveLook: Sendable {
     /// The last look, and when it was taken, in milliseconds of the monotonic clock.
     private let last = Mutex<(overview: Overview, takenAt: Int64)?>(nil)
     private let looking = Mutex(())
+    /// Milliseconds that never go back.
+    private let clock: @Sendable () -> Int64
 
-    /// The last look, at most a second old, or, while another thread takes the next, the previous one. Waits only for the first.
+    init(clock: @escaping @Sendable () -> Int64 = { MonotonicClock.milliseconds() }) { self.clock = clock }
+
+    /// The last look, at most a second old, or, while another thread takes the next, the previous one, at most two seconds old.
+    /// Waits for the next one where the previous is older: its figures are old.
     ///
     /// - Parameter read: makes the next look from the last; waits for the store.
     func overview(_ read: (Overview?) throws -> Overview) throws -> Overview {
         if let fresh { return fresh }
         if let taken = try looking.withLockIfAvailable({ _ in try take(read) }) { return taken }
-        return try last.withLock { $0?.overview } ?? looking.withLock { _ in try take(read) }
+        return try look(youngerThan: Self.stale) ?? looking.withLock { _ in try take(read) }
     }
 
-    private var fresh: Overview? {
-        last.withLock { last in
-            last.flatMap { MonotonicClock.milliseconds() - $0.takenAt < Self.interval ? $0.overview : nil }
-        }
+    private var fresh: Overview? { look(youngerThan: Self.interval) }
+
+    private func look(youngerThan age: Int64) -> Overview? {
+        last.withLock { last in last.flatMap { clock() - $0.takenAt < age ? $0.overview : nil } }
     }
 
     private func take(_ read: (Overview?) throws -> Overview) throws -> Overview {
         // Another thread may have taken a look while this one waited for the lock.
         if let fresh { return fresh }
         let next = try read(last.withLock { $0?.overview })
-        last.withLock { $0 = (next, MonotonicClock.milliseconds()) }
+        last.withLock { $0 = (next, clock()) }
         return next
     }
 }

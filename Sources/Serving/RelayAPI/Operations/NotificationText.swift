@@ -90,11 +90,14 @@ enum NotificationText {
             "`upgrade-relay campaigns \(verb) \(campaign.id)` \(does)"
         }
         switch type {
-        case .waitsLong: return [command("release", "overrules the store"), command("cancel", "takes it back")]
+        case .waitsLong: return [command("approve", "overrules the store"), command("cancel", "takes it back")]
         case .paused: return [command("resume", "goes on")]
-        case .suspended: return [command("show", "says more"), command("resume", "goes on")]
-        case .canaryDone: return [command("release", Rollout(campaign).release), command("cancel", "takes it back")]
-        case .waveDone: return [command("release", "begins the next wave at once"), command("pause", "holds it")]
+        case .suspended:
+            let goesOn =
+                campaign.isHeldBeforeWave ? command("approve", "begins the next wave") : command("resume", "goes on")
+            return [command("show", "says more"), goesOn]
+        case .canaryDone: return [command("approve", Rollout(campaign).release), command("cancel", "takes it back")]
+        case .waveDone: return [command("approve", "begins the next wave at once"), command("pause", "holds it")]
         case .waiting, .running, .completed, .cancelled, .superseded, .inForce, .withdrawn, .asked, .approved, .refused,
             .alone, .dead, .retirable, .certificateEnds, .degraded, .recovered, .wentBack:
             return []

@@ -8,6 +8,8 @@ package struct HTML: Sendable {
     private let wanted: String?
     /// Where that part is in `bytes`.
     private var found: Range<Int>?
+    /// The zone of the moments in it.
+    var zone = PageZone.browser
 
     package init(only wanted: String? = nil) { self.wanted = wanted }
 

@@ -14,12 +14,34 @@ package struct PagePath: Hashable, Sendable {
         text = "/" + root.description + segments.map { "/" + Self.encode($0) }.joined()
     }
 
+    /// A view that a form or a link names, to lead back there; nil: it is no view of the page, or not written as one.
+    package init?(view text: String) {
+        guard text != "/" else {
+            self = .home
+            return
+        }
+        let path = text.prefix { $0 != "?" }
+        let segments = path.split(separator: "/", omittingEmptySubsequences: false)
+        guard text.utf8.count <= 2048, segments.count > 2, segments[0].isEmpty, segments[1] == "page",
+            !["assets", "enter", "language", "session", "zone"].contains(segments[2]), !segments.contains(".."),
+            text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !"\"<>\\^`{|}#".utf8.contains($0) })
+        else { return nil }
+        (self.text, hasQuery) = (text, text.utf8.count > path.utf8.count)
+    }
+
     /// Adds a query parameter; nil or an empty value adds none.
     package func with(_ name: StaticString, _ value: String?) -> PagePath {
         guard let value, !value.isEmpty else { return self }
         var path = self
         path.text += (hasQuery ? "&" : "?") + name.description + "=" + Self.encode(value)
         path.hasQuery = true
+        return path
+    }
+
+    /// The same path, at the element with an id.
+    package func at(_ id: StaticString) -> PagePath {
+        var path = self
+        path.text += "#" + id.description
         return path
     }
 

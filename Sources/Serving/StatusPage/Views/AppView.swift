@@ -13,13 +13,18 @@ extension View {
             ?? PagePath("page", "apps", key.app, key.platform.rawValue)
     }
 
-    func app(_ key: AppKey) throws -> Response {
+    func app(_ key: AppKey, _ query: inout Query) throws -> Response {
         try need(.status)
+        let numbers = (
+            changes: Self.pageNumber(in: &query, "changes"), force: Self.pageNumber(in: &query, "force"),
+            shares: Self.pageNumber(in: &query, "shares")
+        )
+        try query.finish()
         try api.require(key)
         let version = try api.store.version(of: key).map(api.control.requirements.status)
         let warnings = version.map { api.control.requirements.warnings(of: $0.record) } ?? []
-        let history = try api.store.history(of: key, limit: 50)
-        let inForce = try api.store.inForceHistory(of: key, limit: 50)
+        let history = ListSlice(try api.store.history(of: key, limit: 1000), page: numbers.changes)
+        let inForce = ListSlice(try api.store.inForceHistory(of: key, limit: 1000), page: numbers.force)
         let shares = try api.store.versionShares(of: key)
         let entries = try latest(of: key, limit: 20)
         let curves = try part == nil ? releaseCurves(of: key) : []
@@ -38,22 +43,24 @@ extension View {
                 }
                 if let version { waiting(&html, version) }
                 for warning in warnings {
-                    html.tag("p", [.class("notice"), .named("lang", "en")]) { $0.foreign(warning) }
+                    html.tag("p", [.class("notice")]) { reason(&$0, warning) }
                 }
                 steps(&html, key, version)
             }
-            html.tag("section", [.named("aria-labelledby", "changes-title")]) { html in
+            html.tag("section", [.id("changes"), .named("aria-labelledby", "changes-title")]) { html in
                 html.tag("h2", [.id("changes-title")], text: say("Requirements over time"))
                 changes(&html, history)
+                pages(&html, history, path(key), "changes", at: "changes")
             }
-            html.tag("section", [.named("aria-labelledby", "force-title")]) { html in
+            html.tag("section", [.id("force"), .named("aria-labelledby", "force-title")]) { html in
                 html.tag("h2", [.id("force-title")], text: say("In force for everybody over time"))
                 changes(&html, inForce)
+                pages(&html, inForce, path(key), "force", at: "force")
             }
             if let shares {
-                html.tag("section", [.named("aria-labelledby", "shares-title")]) { html in
+                html.tag("section", [.id("shares"), .named("aria-labelledby", "shares-title")]) { html in
                     html.tag("h2", [.id("shares-title")], text: say("Versions in use"))
-                    self.shares(&html, shares)
+                    self.shares(&html, shares, key, numbers.shares)
                 }
             }
             if !curves.isEmpty {
@@ -97,7 +104,7 @@ extension View {
         html.tag("ul", [.class("actions"), .named("aria-label", say("Actions"))]) { html in
             html.tag("li") { $0.link(path(key, "raise"), say("Raise or block a version"), [.class("button")]) }
             if version?.wait != nil {
-                html.tag("li") { $0.link(path(key, "release"), say("Release"), [.class("button")]) }
+                html.tag("li") { $0.link(path(key, "release"), say("Approve"), [.class("button")]) }
             }
             if version?.record.required != nil {
                 html.tag("li") { $0.link(path(key, "withdraw"), say("Withdraw"), [.class("button danger")]) }
@@ -111,13 +118,13 @@ extension View {
         }
     }
 
-    private func changes(_ html: inout HTML, _ history: [VersionChange]) {
-        guard !history.isEmpty else { return html.tag("p", [.class("quiet")], text: say("Nothing yet.")) }
+    private func changes(_ html: inout HTML, _ history: ListSlice<VersionChange>) {
+        guard !history.items.isEmpty else { return html.tag("p", [.class("quiet")], text: say("Nothing yet.")) }
         html.table(
             say("Requirements over time"),
             [say("When"), say("Required"), say("Latest"), say("Blocked"), say("Who"), say("By which way")]
         ) { html in
-            for change in history {
+            for change in history.items {
                 let record = change.record
                 html.row(
                     { $0.time(record.updatedAt) },
@@ -128,32 +135,33 @@ extension View {
                                 record.requirements.blocked.isEmpty
                                     ? "–" : record.requirements.blocked.map(\.text).joined(separator: ", "))
                         },
-                        { $0.foreign(change.actor) }, { $0.foreign(change.source) },
+                        { $0.foreign(change.actor) }, { $0.foreign(word(ofWay: change.source)) },
                     ])
             }
         }
     }
 
-    private func changes(_ html: inout HTML, _ history: [InForceChange]) {
-        guard !history.isEmpty else { return html.tag("p", [.class("quiet")], text: say("Nothing yet.")) }
+    private func changes(_ html: inout HTML, _ history: ListSlice<InForceChange>) {
+        guard !history.items.isEmpty else { return html.tag("p", [.class("quiet")], text: say("Nothing yet.")) }
         html.table(
             say("In force for everybody over time"),
             [say("When"), say("Required"), say("Latest"), say("Who"), say("By which way"), say("Why")]
         ) { html in
-            for change in history {
+            for change in history.items {
                 html.row(
                     { $0.time(change.at) },
                     [
                         { $0.text(change.inForce.required?.text ?? "–") },
                         { $0.text(change.inForce.latest?.text ?? "–") },
-                        { $0.foreign(change.actor) }, { $0.foreign(change.source) },
-                        { $0.foreign(change.inForce.floor?.reason ?? "") },
+                        { $0.foreign(change.actor) }, { $0.foreign(word(ofWay: change.source)) },
+                        { reason(&$0, change.inForce.floor?.reason ?? "") },
                     ])
             }
         }
     }
 
-    private func shares(_ html: inout HTML, _ shares: VersionShares) {
+    private func shares(_ html: inout HTML, _ shares: VersionShares, _ key: AppKey, _ number: Int?) {
+        let slice = ListSlice(Array(shares.rows.reversed()), page: number)
         html.tag("p") { html in
             html.text(say("Counted at") + " ")
             html.time(shares.countedAt)
@@ -161,14 +169,15 @@ extension View {
         }
         html.table(say("Versions in use"), [say("Version"), say("Devices"), say("Share"), say("This or older")]) {
             html in
-            for row in shares.rows.reversed().prefix(30) {
+            for row in slice.items {
                 html.row(
                     { $0.text(row.version.text) },
                     [
-                        { $0.text(number(row.devices)) }, { $0.text(percent(row.devices, of: shares.devices)) },
+                        { $0.text(self.number(row.devices)) }, { $0.text(percent(row.devices, of: shares.devices)) },
                         { $0.text(percent(row.orOlder, of: shares.devices)) },
                     ])
             }
         }
+        pages(&html, slice, path(key), "shares", at: "shares")
     }
 }

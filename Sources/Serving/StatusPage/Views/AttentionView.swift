@@ -44,7 +44,7 @@ extension View {
                 html.link(path(status.record), "\(name(status.record.app)): \(name(status.record.requirement.target))")
             }
             if matter.rank == .decision {
-                reason(&html, status.record.facts.reason)
+                cause(&html, status.record.facts.reason)
             } else {
                 standing(&html, status)
             }
@@ -54,7 +54,7 @@ extension View {
             html.tag("p") { html in
                 html.link(path(key), "\(name(key)): \(name(row.target, of: row.kind))")
             }
-            self.reason(&html, reason)
+            cause(&html, reason)
             if row.state == .asked {
                 html.tag(
                     "p", [.class("remedy")],
@@ -73,17 +73,17 @@ extension View {
             origin(&html, matter)
         case .fault(let fault):
             html.tag("p") { html in
-                html.tag("strong") { $0.foreign(fault.part) }
+                html.tag("strong") { $0.foreign(name(ofPart: fault.part)) }
                 html.text(": ")
-                html.tag("span", [.named("lang", "en")]) { $0.foreign(fault.reason) }
+                reason(&html, fault.reason)
             }
-            html.tag("p", [.class("remedy"), .named("lang", "en")], text: fault.remedy)
+            html.tag("p", [.class("remedy")]) { reason(&$0, fault.remedy) }
         }
     }
 
-    private func reason(_ html: inout HTML, _ reason: String?) {
+    private func cause(_ html: inout HTML, _ reason: String?) {
         guard let reason else { return }
-        html.tag("p", [.class("reason"), .named("lang", "en")]) { $0.foreign(reason) }
+        html.tag("p", [.class("reason")]) { self.reason(&$0, reason) }
     }
 
     /// The person who asked, since when it waits, and how many devices it is about.

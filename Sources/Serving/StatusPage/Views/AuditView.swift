@@ -11,12 +11,18 @@ import WireFormat
 extension View {
     func audit(_ query: inout Query) throws -> Response {
         try need(.status)
-        let filter = API.auditFilter(&query, caller)
+        var filter = API.auditFilter(&query, caller)
         let cursor = query.cursor(.audit)
         try query.finish()
-        let found = try Page(
-            limit: 50, after: cursor, position: \.id, cursor: { Cursor.text(.audit, $0) }, isVisible: { _ in true }
-        ) { try api.store.audit(filter, before: $0, limit: $1) }
+        filter.campaign = try filter.campaign.map(wholeID)
+        func read(_ limit: Int, after start: Int64?) throws -> Page<AuditEntry> {
+            try Page(
+                limit: limit, after: start, position: \.id, cursor: { Cursor.text(.audit, $0) },
+                isVisible: { _ in true }
+            ) { try api.store.audit(filter, before: $0, limit: $1) }
+        }
+        let found = try read(50, after: cursor)
+        let all = try ListTotal { try read($0, after: nil) }
         let list = with(filter, PagePath("page", "audit"))
         return page(say("Audit trail"), at: .audit) { html in
             filters(&html, PagePath("page", "audit")) { html in
@@ -24,9 +30,10 @@ extension View {
                 html.field(say("Who"), name: "actor", value: filter.actor ?? "")
                 html.choice(
                     say("What"), name: "action", chosen: filter.action?.rawValue ?? "",
-                    of: [("", say("Any"))] + AuditAction.allCases.map { ($0.rawValue, $0.rawValue) })
+                    of: [("", say("Any"))] + AuditAction.allCases.map { ($0.rawValue, word($0)) })
                 html.field(say("Campaign"), name: "campaign", value: filter.campaign ?? "")
             }
+            total(&html, all)
             trail(&html, found.items, caption: say("Audit trail"))
             more(&html, list, found.next)
             html.tag("p") { html in
@@ -42,27 +49,42 @@ extension View {
     }
 
     /// A campaign's states over time, with actors and reasons.
-    func history(_ html: inout HTML, _ record: CampaignRecord, isLinked: Bool = true) throws {
+    ///
+    /// - Parameter isWhole: whether all entries are listed, and nothing is linked, as in a report.
+    func history(_ html: inout HTML, _ record: CampaignRecord, isWhole: Bool = false) throws {
         var filter = AuditFilter()
         filter.campaign = record.id
-        let entries = try api.store.audit(filter, before: nil, limit: 200)
+        let entries = try api.store.audit(filter, before: nil, limit: isWhole ? 1000 : Self.mostShown + 1)
+        let shown = isWhole ? entries : Array(entries.prefix(Self.mostShown))
         html.tag("h2", [.id("history-title")], text: say("Audit log"))
-        timeline(&html, entries.reversed(), isLinked: isLinked)
+        timeline(&html, shown.reversed(), isLinked: !isWhole)
+        guard shown.count < entries.count else { return }
+        html.tag("p", [.class("total")]) { html in
+            html.text(say("The latest % of more.", String(shown.count)) + " ")
+            html.link(PagePath("page", "audit").with("campaign", record.id), say("All of them"))
+        }
     }
+
+    /// The entries that a campaign's page has room for.
+    private static var mostShown: Int { 20 }
 
     private func trail(_ html: inout HTML, _ entries: [AuditEntry], caption: String) {
         guard !entries.isEmpty else { return html.tag("p", [.class("quiet")], text: say("There is none.")) }
         html.table(
             caption,
-            [say("When"), say("Who"), say("What"), say("About"), say("Before"), say("After"), say("From where")]
+            [say("When"), say("Who"), say("What"), say("About"), say("Change"), say("From where")]
         ) { html in
             for entry in entries {
                 html.row(
                     { html in html.tag("a", [.href(path(entry))]) { $0.time(entry.at) } },
                     [
-                        { $0.foreign(entry.actor.name) }, { $0.tag("code", text: entry.action) },
-                        { about(&$0, entry) }, { $0.foreign(words(entry.before)) },
-                        { $0.foreign(words(entry.after)) }, { $0.foreign(way(entry)) },
+                        { $0.foreign(entry.actor.name) },
+                        { html in
+                            // Another release may have written an action that this one does not know.
+                            html.tag("span", [.named("title", entry.action)], text: word(ofAction: entry.action))
+                        },
+                        { about(&$0, entry) }, { change(&$0, entry) },
+                        { $0.foreign(way(entry)) },
                     ])
             }
         }
@@ -79,12 +101,33 @@ extension View {
         html.link(PagePath("page", "campaigns", campaign), campaign)
     }
 
-    /// A JSON object in readable form: "state: running, reason: …".
-    func words(_ json: String?) -> String {
-        guard let json, case .object(let values)? = try? JSONReader.read(Array(json.utf8)) else { return "–" }
-        let members = values.map {
-            "\($0.name): \($0.value.string ?? String(decoding: $0.value.bytes(), as: UTF8.self))"
+    /// The members that changed, each with its value before and after. A long value is cut: the CSV has the whole.
+    func change(_ html: inout HTML, _ entry: AuditEntry) {
+        let (before, after) = (Self.members(entry.before), Self.members(entry.after))
+        let names = after.map(\.name) + before.map(\.name).filter { name in !after.contains { $0.name == name } }
+        guard !names.isEmpty else { return html.text("–") }
+        html.tag("ul", [.class("changes")]) { html in
+            for name in names {
+                let old = before.first { $0.name == name }?.text
+                let new = after.first { $0.name == name }?.text
+                guard old != new else { continue }
+                html.tag("li") { html in
+                    html.foreign(name)
+                    html.text(": ")
+                    if let old { reason(&html, old) }
+                    if old != nil { html.text(" → ") }
+                    if let new { reason(&html, new) } else { html.text("–") }
+                }
+            }
         }
-        return members.isEmpty ? "–" : members.joined(separator: ", ")
+    }
+
+    private static func members(_ json: String?) -> [(name: String, text: String)] {
+        guard let json, case .object(let values)? = try? JSONReader.read(Array(json.utf8)) else { return [] }
+        return values.compactMap { member in
+            if member.value == .null { return nil }
+            let text = member.value.string ?? String(decoding: member.value.bytes(), as: UTF8.self)
+            return (member.name, text.count > 100 ? "\(text.prefix(100))…" : text)
+        }
     }
 }

@@ -9,11 +9,13 @@ import UpgradeRules
 /// The actions that a person may take on a campaign. Each is a form on a page of its own, which shows its effect, the app
 /// and the number of devices.
 enum CampaignAction: String, CaseIterable {
-    case pause, resume, release, retry, cancel
+    case pause, approve, resume, release, retry, cancel
 
     /// Whether the campaign's state allows it, and it would change something.
     func fits(_ status: CampaignStatus) -> Bool {
         let record = status.record
+        // Another word for approving it, which is offered in its place.
+        if self == .release || self == .resume && record.isHeldBeforeWave { return false }
         if record.acts.contains(act) { return true }
         // Resuming a running campaign that waits for its hours sends it "whatever the hour".
         return self == .resume && record.state == .running && !record.isUrgent && !record.figures.waves.areBetween
@@ -21,12 +23,13 @@ enum CampaignAction: String, CaseIterable {
     }
 
     /// Whether a person may let it ignore the app's hours.
-    var mayBeUrgent: Bool { self == .resume || self == .release || self == .retry }
+    var mayBeUrgent: Bool { self == .approve || self == .resume || self == .release || self == .retry }
 
     /// The kind of act, which decides the facts that the form carries.
     var act: ActKind {
         switch self {
         case .pause: .pause
+        case .approve: .approve
         case .resume: .resume
         case .release: .releaseCampaign
         case .retry: .retry
@@ -38,7 +41,7 @@ enum CampaignAction: String, CaseIterable {
         switch self {
         case .pause: view.say("Pause")
         case .resume: view.say("Resume")
-        case .release: view.say("Release")
+        case .approve, .release: view.say("Approve")
         case .retry: view.say("Retry")
         case .cancel: view.say("Cancel the campaign")
         }
@@ -81,7 +84,7 @@ extension View {
                     ": \(name(record.requirement.target)); \(word(record.state))")
                 html.text("; \(say("Audience")): \(number(record.figures.counts.audience))")
             }
-            guard action.fits(status) else {
+            guard action.fits(status) || record.acts.contains(action.act) else {
                 html.tag("p", [.class("notice")], text: say("It is %: this cannot be done now.", word(record.state)))
                 return html.link(path(record), say("Back"))
             }
@@ -109,6 +112,7 @@ extension View {
             let actor = caller.actor
             switch action {
             case .pause: _ = try requirements.pause(campaign: record.id, by: actor)
+            case .approve: _ = try requirements.approve(campaign: record.id, isUrgent: isUrgent, by: actor)
             case .resume: _ = try requirements.resume(campaign: record.id, isUrgent: isUrgent, by: actor)
             case .release: _ = try requirements.release(campaign: record.id, isUrgent: isUrgent, by: actor)
             case .retry:

@@ -14,10 +14,13 @@ extension View {
     func path(_ record: CampaignRecord) -> PagePath { PagePath("page", "campaigns", record.id) }
 
     /// Why the campaign does not move, and how that ends.
-    func standing(_ html: inout HTML, _ status: CampaignStatus) {
+    ///
+    /// - Parameter said: a reason that stands above already, and is not repeated.
+    func standing(_ html: inout HTML, _ status: CampaignStatus, after said: String? = nil) {
         let record = status.record
-        if let reason = record.facts.reason, record.state != .completed {
-            html.tag("p", [.class("reason"), .named("lang", "en")]) { html in html.foreign(reason) }
+        if record.state != .completed, let why = record.facts.reason {
+            if why == said { return }
+            html.tag("p", [.class("reason")]) { reason(&$0, why) }
         }
         if let until = status.waitingUntil {
             html.tag("p") { html in

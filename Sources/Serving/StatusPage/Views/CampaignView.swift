@@ -10,6 +10,8 @@ import UpgradeRules
 extension View {
     func campaign(_ id: String) throws -> Response {
         try need(.status)
+        let whole = try wholeID(id)
+        guard whole == id else { return PageHeaders.redirect(to: PagePath("page", "campaigns", whole)) }
         let record = try api.record(id, caller)
         let status = try api.control.requirements.status(record)
         let title = "\(name(record.app)): \(name(record.requirement.target))"
@@ -109,10 +111,15 @@ extension View {
                         { $0.text("\(WavePlan.percentText(wave.end)) %") }, { $0.text(number(wave.devices)) },
                         { $0.text(number(wave.pending)) }, { $0.text(number(wave.accepted)) },
                         { $0.text(number(wave.failed)) }, { $0.text(number(wave.retrying)) },
-                        { $0.time(wave.begunAt) }, { $0.time(wave.endedAt) },
+                        { $0.time(wave.begunAt) }, { $0.time(ended(wave, of: record)) },
                     ])
             }
         }
+    }
+
+    /// When a wave ended; for the one that the campaign ended in, with the campaign.
+    private func ended(_ wave: CampaignWave, of record: CampaignRecord) -> Timestamp? {
+        wave.endedAt ?? (wave.begunAt != nil && record.state.isFinal ? record.facts.finishedAt : nil)
     }
 
     func reach(_ html: inout HTML, _ adoption: CampaignAdoption) {
@@ -143,6 +150,12 @@ extension View {
         ) { try api.store.campaigns(before: $0.map(CampaignKey.init(row:)), limit: $1) }
         let statuses = try found.items.map(api.control.requirements.status)
         let list = PagePath("page", "campaigns").with("app", app).with("state", state?.rawValue)
+        let all =
+            part != nil
+            ? nil
+            : try api.store.census().campaigns.filter { kind, _ in
+                maySee(kind.app) && (app ?? kind.app.app) == kind.app.app && (state ?? kind.state) == kind.state
+            }.values.reduce(0, +)
         return page(say("Campaigns"), at: .campaigns, isLive: cursor == nil) { html in
             filters(&html, PagePath("page", "campaigns")) { html in
                 html.field(say("App"), name: "app", value: app ?? "")
@@ -150,6 +163,7 @@ extension View {
                     say("State"), name: "state", chosen: state?.rawValue ?? "",
                     of: [("", say("Any"))] + CampaignState.allCases.map { ($0.rawValue, word($0)) })
             }
+            total(&html, all.map { .exactly($0) })
             html.part("list", on: ["campaign"]) { html in
                 html.table(
                     say("Campaigns"),

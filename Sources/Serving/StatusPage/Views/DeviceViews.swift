@@ -27,10 +27,17 @@ extension View {
         let chosen = apps.first { $0.app == app && $0.platform == platform } ?? apps.first
         let list = PagePath("page", "devices").with("app", chosen?.app).with("platform", chosen?.platform.rawValue)
             .with("dead", state).with("below", below)
-        let found: Page<DeviceRecord>? = try chosen.map { key in
+        func read(_ key: AppKey, _ limit: Int, after start: Int64?) throws -> Page<DeviceRecord> {
             try Page(
-                limit: 50, after: cursor, position: \.id, cursor: { Cursor.text(.devices, $0) }, isVisible: filter.takes
+                limit: limit, after: start, position: \.id, cursor: { Cursor.text(.devices, $0) },
+                isVisible: filter.takes
             ) { try api.store.devices(of: key, after: $0 ?? 0, limit: $1) }
+        }
+        let found = try chosen.map { try read($0, 50, after: cursor) }
+        // The relay keeps the count of all devices, and not of those that a filter takes.
+        let all: ListTotal? = try chosen.map { key in
+            guard state == nil, below == nil else { return try ListTotal { try read(key, $0, after: nil) } }
+            return .exactly(try api.store.census().devices[key] ?? 0)
         }
         return page(say("Devices"), at: .devices) { html in
             filters(&html, PagePath("page", "devices")) { html in
@@ -45,6 +52,7 @@ extension View {
                     say("Token"), name: "dead", chosen: state ?? "",
                     of: [("", say("Any")), ("false", say("alive")), ("true", say("dead"))])
             }
+            total(&html, all)
             html.table(
                 say("Devices"),
                 [say("Token"), say("User"), say("Version")] + Self.shown.compactMap(\.noun).map { heading($0) }
@@ -96,7 +104,7 @@ extension View {
 
     func deliveries(_ query: inout Query) throws -> Response {
         try need(.status)
-        let id = query.filledText("campaign")
+        let id = try query.filledText("campaign").map(wholeID)
         let filter = try API.deliveryFilter(&query, caller)
         let cursor = query.cursor(.deliveries)
         try query.finish()
@@ -126,11 +134,12 @@ extension View {
                     html.link(path(record), "\(name(record.app)): \(name(record.requirement.target))")
                 }
             }
+            if let record { total(&html, count(of: record, filter)) }
             html.table(
                 say("Deliveries"),
                 [say("Token"), say("User"), say("State"), say("Reason"), say("Attempts"), say("When")]
             ) { html in
-                for delivery in found?.items ?? [] { self.delivery(&html, delivery) }
+                for delivery in found?.items ?? [] { self.delivery(&html, delivery, record) }
             }
             if isEmpty {
                 html.tag("p", [.class("quiet")], text: say("There is none on this page."))
@@ -147,17 +156,38 @@ extension View {
         }
     }
 
+    /// The number of a campaign's deliveries that a filter takes, as far as the campaign counts them.
+    private func count(of record: CampaignRecord, _ filter: DeliveryFilter) -> ListTotal? {
+        guard filter.telephone == nil, filter.token == nil else { return nil }
+        let figures = record.figures
+        switch (filter.state, filter.reason) {
+        case (nil, nil): return .exactly(figures.counts.audience)
+        case (let state?, nil): return .exactly(figures.counts[state])
+        case (.filtered?, let reason?):
+            return FilterReason(rawValue: reason).map { .exactly(figures.filteredBy[$0] ?? 0) }
+        case (.rejected?, let reason?): return .exactly(figures.rejectedBy[reason] ?? 0)
+        default: return nil
+        }
+    }
+
+    /// The reason of a delivery: a rule of the relay in the page's words, a push service's as that says it.
+    private func word(ofReason text: String?, _ record: CampaignRecord?) -> String {
+        guard let text else { return "–" }
+        guard let reason = FilterReason(rawValue: text) else { return text }
+        return word(reason, isBlock: record?.requirement.target.isBlock ?? false)
+    }
+
     private func with(_ filter: DeliveryFilter, _ path: PagePath) -> PagePath {
         path.with("state", filter.state?.name).with("reason", filter.reason).with("telephone", filter.telephone)
             .with("token", filter.token)
     }
 
-    private func delivery(_ html: inout HTML, _ delivery: Delivery) {
+    private func delivery(_ html: inout HTML, _ delivery: Delivery, _ record: CampaignRecord?) {
         html.row(
             { $0.token(delivery.token, sight) },
             [
                 { $0.telephone(delivery.telephone, sight) },
-                { $0.text(word(delivery.state)) }, { $0.foreign(delivery.reason ?? "–") },
+                { $0.text(word(delivery.state)) }, { $0.foreign(word(ofReason: delivery.reason, record)) },
                 { $0.text(String(delivery.attempts)) }, { $0.time(delivery.updatedAt) },
             ])
     }

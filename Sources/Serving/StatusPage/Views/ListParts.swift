@@ -45,16 +45,19 @@ extension HTML {
         }
     }
 
-    mutating func checkbox(_ label: String, name: StaticString, isChecked: Bool = false) {
+    mutating func checkbox(_ label: String, name: StaticString, isChecked: Bool = false, fault: String? = nil) {
         let id = "field-\(name.description)"
         tag("div", [.class("check")]) { html in
+            let marks: [Attribute] =
+                fault == nil ? [] : [.named("aria-describedby", "\(id)-fault"), .named("aria-invalid", "true")]
             html.void(
                 "input",
                 [
                     .named("type", "checkbox"), .id(id), .named("name", name.description), .named("value", "yes"),
                     .flag("checked", isChecked),
-                ])
+                ] + marks)
             html.tag("label", [.named("for", id)], text: label)
         }
+        if let fault { tag("p", [.id("\(id)-fault"), .class("fault"), .named("role", "alert")], text: fault) }
     }
 }

@@ -13,7 +13,7 @@ extension View {
         let overview = seen(try api.overview())
         // A store that cannot be read is among the faults.
         func nodes() -> [NodeStatus] { (try? api.nodeStatuses(for: caller)) ?? [] }
-        return page(say("Overview"), at: .overview, isLive: true) { html in
+        return page(say("Overview"), at: .overview, isLive: true, asOf: overview.at) { html in
             // Screen readers announce changes while the page is open (WAI-ARIA 1.2, section 6.6, "aria-live").
             html.part(
                 "waits", "section", on: ["campaign", "version"],
@@ -70,12 +70,9 @@ extension View {
                     app.version, campaigns: campaigns(of: app.key, overview), shares: overview.shares[app.key]))
             html.tag("dl", [.class("facts")]) { versions(&$0, app.version) }
             if let version = app.version { waiting(&html, version) }
-            let open = campaigns(of: app.key, overview).filter { !$0.record.state.isFinal }
-            let latest = campaigns(of: app.key, overview).first
-            for status in open.isEmpty ? [latest].compactMap(\.self) : open { campaign(&html, status) }
-            if open.isEmpty, latest == nil {
-                html.tag("p", [.class("quiet")], text: say("No campaign yet."))
-            }
+            let shown = CampaignsThatCount.of(campaigns(of: app.key, overview), \.record.state)
+            for status in shown { campaign(&html, status, after: app.version?.wait?.reason) }
+            if shown.isEmpty { html.tag("p", [.class("quiet")], text: say("No campaign yet.")) }
             if let adoption = app.adoption, adoption.record.figures.upgraded > 0 {
                 self.adoption(&html, adoption, id: "chart-\(adoption.record.id)")
             }
@@ -109,7 +106,7 @@ extension View {
         html.tag("div", [.class(wait.isHalted ? "notice bad" : "notice")]) { html in
             html.tag("p") { html in
                 html.tag("strong", text: say("Held by the gate") + ": ")
-                html.tag("span", [.named("lang", "en")]) { $0.foreign(wait.reason) }
+                reason(&html, wait.reason)
             }
             if let at = wait.end {
                 html.tag("p") { html in
@@ -122,14 +119,14 @@ extension View {
         }
     }
 
-    private func campaign(_ html: inout HTML, _ status: CampaignStatus) {
+    private func campaign(_ html: inout HTML, _ status: CampaignStatus, after said: String?) {
         html.tag("section", [.class("campaign")]) { html in
             html.tag("h4") { html in
                 html.link(path(status.record), name(status.record.requirement.target))
                 html.text(" ")
                 badge(&html, status.record.state)
             }
-            standing(&html, status)
+            standing(&html, status, after: said)
             html.tag("dl", [.class("facts")]) { progressFacts(&$0, status) }
             counts(&html, status.counts, linked: status.record)
             reasons(&html, status.record, most: 3)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayAPI
+import RelayEngine
 import RelayStore
 import Requirements
+import Threading
 import UpgradeRules
 import WireFormat
 
@@ -25,6 +27,7 @@ struct RaiseForm {
                 guard let value = fields[key] else { continue }
                 switch key {
                 case "blocked", "telephones": writer.member(key, Self.list(value))
+                case _ where Self.moments.contains(key): writer.member(key, moment(value))
                 default: writer.member(key, value)
                 }
             }
@@ -37,6 +40,17 @@ struct RaiseForm {
             if fields["now"] != nil { writer.member("now", true) }
         }
         return writer.bytes
+    }
+
+    private static let moments = Set(RequirementField.allCases.filter(\.isMoment).map(\.name.description))
+
+    /// The name of the hidden field for the zone of a moment that is typed without one.
+    static let zone: StaticString = "zone"
+
+    /// A moment as the API takes it. A text that is none is left as it is, for the API to refuse.
+    private func moment(_ text: String) -> String {
+        let usual = fields[Self.zone.description].flatMap(LocalZone.init(named:))
+        return ZonedMoment(text, in: usual)?.moment.internetTime ?? text
     }
 
     /// The doubts that the question showed, if they were confirmed. A doubt that arises later is not among them.

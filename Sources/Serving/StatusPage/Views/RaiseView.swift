@@ -18,9 +18,12 @@ extension View {
         let version = try api.store.version(of: key).map(api.control.requirements.status)
         return page("\(say("Raise or block a version")): \(name(key))", at: .overview, status: problem?.status ?? 200) {
             html in
-            if let problem, problem.faults.isEmpty {
+            let faults = problem?.faults ?? []
+            // A fault of a field that the form does not have, and a problem without a field.
+            let others = faults.filter { fault in !RaiseForm.names.contains { fault.isOf($0) } }.map(\.description)
+            for text in faults.isEmpty ? [problem?.detail].compactMap(\.self) : others {
                 html.tag("div", [.class("notice bad"), .named("role", "alert")]) { html in
-                    html.tag("p", [.named("lang", "en")]) { $0.foreign(problem.detail) }
+                    html.tag("p") { reason(&$0, text) }
                 }
             }
             html.tag("dl", [.class("facts")]) { versions(&$0, version) }
@@ -29,8 +32,17 @@ extension View {
                 preview(
                     &html, PushPreview(words), of: key, caption: say("The push, where the message is left empty"))
             }
-            html.form(self, path(key, "raise"), [.class("narrow")]) { html in
-                raiseFields(&html, form, problem?.faults ?? [])
+            html.form(
+                self, path(key, "raise"),
+                [.class("narrow"), .named("data-keep", "raise \(key.app) \(key.platform.rawValue)")]
+            ) { html in
+                raiseFields(&html, form, faults)
+                html.void(
+                    "input",
+                    [
+                        .named("type", "hidden"), .named("name", RaiseForm.zone.description),
+                        .named("value", zone.name ?? "UTC"), .flag("data-zone", zone.name == nil),
+                    ])
                 html.tag("p", [.class("buttons")]) {
                     $0.button(say("Show whom it would reach"), [.named("name", "step"), .named("value", "plan")])
                 }
@@ -40,8 +52,10 @@ extension View {
 
     private func raiseFields(_ html: inout HTML, _ form: RaiseForm?, _ faults: [FieldFault]) {
         func field(_ html: inout HTML, _ label: String, _ name: StaticString, _ hint: String? = nil) {
-            let fault = faults.first { $0.field.hasPrefix(name.description) }?.reason
-            html.field(label, name: name, value: form?.fields[name.description] ?? "", hint: hint, fault: fault)
+            let fault = faults.first { $0.isOf(name) }?.reason
+            html.field(
+                label, name: name, value: form?.fields[name.description] ?? "", hint: hint,
+                fault: fault.map { language.reason($0).text })
         }
         field(&html, say("Required version"), "required", say("Users of older versions must upgrade."))
         field(&html, say("Latest version"), "latest", say("Announced at login, not pushed."))
@@ -60,6 +74,10 @@ extension View {
         if fields["step"] == "edit" { return try raise(key, form) }
         do {
             guard fields["step"] == "raise" else { return try plan(key, form) }
+            // The question had a box to tick, and it came back unticked.
+            if fields["confirm"] == nil, fields[RaiseForm.doubts.description] != nil {
+                return try plan(key, form, isUnticked: true)
+            }
             return try perform(.raise, fields) { caller in
                 _ = try api.bump(key, body: form.body(confirming: form.confirmed), by: caller)
                 let waits = try api.openApprovals(of: key).contains { $0.approval.asked.person == caller.actor.person }
@@ -73,23 +91,23 @@ extension View {
         }
     }
 
-    private func plan(_ key: AppKey, _ form: RaiseForm, stale: Stale? = nil) throws -> Response {
+    /// - Parameter isUnticked: whether the question was answered without the box that it asks to tick.
+    private func plan(
+        _ key: AppKey, _ form: RaiseForm, stale: Stale? = nil, isUnticked: Bool = false
+    ) throws -> Response {
         // Read before the plan, so that a change in between is found at the confirmation.
         let shown = try api.shown(.required(key))
         let planned = try api.planned(key, body: form.body(), by: caller)
         let report = planned.report
-        let status = stale == nil ? 200 : 409
+        let status = stale != nil ? 409 : isUnticked ? 422 : 200
         return page("\(say("Whom it would reach")): \(name(key))", at: .overview, status: status) { html in
             notice(&html, stale)
             html.tag("p", [.class("result"), .named("role", "status")]) { html in
                 html.tag("strong", text: devices(report.toPush))
                 html.text(" " + say("would be pushed to, of %.", number(report.survey.audience)))
             }
-            for warning in planned.warnings {
-                html.tag("p", [.class("notice"), .named("lang", "en")]) { $0.foreign(warning) }
-            }
-            if let wait = report.wait {
-                html.tag("p", [.class("notice"), .named("lang", "en")]) { $0.foreign(wait.reason) }
+            for text in planned.warnings + [report.wait?.reason].compactMap(\.self) {
+                html.tag("p", [.class("notice")]) { reason(&$0, text) }
             }
             planFacts(&html, report, of: key)
             html.tag("h2", text: say("Devices that would get no push"))
@@ -103,7 +121,7 @@ extension View {
                 html.tag("pre", [.named("tabindex", "0")], text: String(decoding: report.samplePayload, as: UTF8.self))
             }
             html.form(self, path(key, "raise")) { html in
-                for name in RaiseForm.names + ["now"] {
+                for name in RaiseForm.names + ["now", RaiseForm.zone] {
                     guard let value = form.fields[name.description] else { continue }
                     html.hidden(name, value)
                 }
@@ -111,7 +129,9 @@ extension View {
                 if !report.doubts.isEmpty {
                     html.hidden(RaiseForm.doubts, RaiseForm.text(report.doubts))
                     for doubt in report.doubts { html.tag("p", [.class("notice")], text: words(doubt)) }
-                    html.checkbox(say("I mean it."), name: "confirm")
+                    html.checkbox(
+                        say("I mean it."), name: "confirm",
+                        fault: isUnticked ? say("Nothing was done: tick this box if it is meant.") : nil)
                 }
                 html.tag("p", [.class("buttons")]) { html in
                     html.button(
@@ -177,5 +197,13 @@ extension View {
                 html.row({ $0.text(word(reason, isBlock: report.isAboutBlocks)) }, [{ $0.text(number(count)) }])
             }
         }
+    }
+}
+
+extension FieldFault {
+    /// Whether it is about this member of a body, or about an item of it.
+    fileprivate func isOf(_ name: StaticString) -> Bool {
+        let name = name.description
+        return field == name || field.hasPrefix("\(name)[") || field.hasPrefix("\(name).")
     }
 }

@@ -16,6 +16,7 @@ extension View {
         let adoption = try api.store.adoption(of: record.key)
         let title = "\(name(record.app)): \(name(record.requirement.target))"
         var html = HTML()
+        html.zone = zone
         html.doctype()
         try html.tag("html", [.named("lang", language.tag)]) { html in
             html.tag("head") { html in
@@ -54,7 +55,7 @@ extension View {
             html.text(say("State") + " ")
             badge(&html, record.state)
         }
-        if let reason = record.facts.reason { html.tag("p", [.named("lang", "en")]) { $0.foreign(reason) } }
+        if let why = record.facts.reason { html.tag("p") { reason(&$0, why) } }
         html.tag("dl", [.class("facts")]) { html in
             html.fact(say("Campaign")) { $0.tag("code", text: record.id) }
             progressFacts(&html, status)
@@ -75,6 +76,6 @@ extension View {
             self.adoption(&html, adoption, id: "chart")
             reach(&html, adoption)
         }
-        try history(&html, record, isLinked: false)
+        try history(&html, record, isWhole: true)
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 import RelayAPI
+import RelayEngine
 import RelayStore
 import Requirements
 
@@ -46,23 +47,26 @@ enum Place: CaseIterable {
 extension View {
     /// The whole document, or only the part that is wanted.
     ///
-    /// - Parameter isLive: whether the page updates itself.
+    /// - Parameters:
+    ///   - isLive: whether the page updates itself.
+    ///   - asOf: when its figures were read; nil: now.
     func page(
-        _ title: String, at place: Place? = nil, status: Int = 200, isLive: Bool = false,
+        _ title: String, at place: Place? = nil, status: Int = 200, isLive: Bool = false, asOf: Timestamp? = nil,
         headers: [(name: String, value: String)] = [], _ content: (inout HTML) throws -> Void
     ) rethrows -> Response {
         var html = HTML(only: part)
+        html.zone = zone
         html.doctype()
         try html.tag("html", [.named("lang", language.tag)]) { html in
             self.head(&html, title)
-            try html.tag("body", live(isLive)) { html in
+            try html.tag("body", (zone.name.map { [.named("data-zone", $0)] } ?? []) + live(isLive)) { html in
                 html.tag("a", [.anchor("main"), .class("skip")], text: say("Skip to the content"))
                 banner(&html, place)
                 try html.tag("main", [.id("main"), .named("tabindex", "-1")]) { html in
                     html.tag("h1", text: title)
                     try content(&html)
                 }
-                footer(&html)
+                footer(&html, asOf: asOf ?? now)
             }
         }
         guard let bytes = part == nil ? html.bytes : html.part else {
@@ -136,16 +140,38 @@ extension View {
                 html.form(self, PagePath("page", "session", "end")) { html in html.button(say("Sign out")) }
             }
         }
-        html.tag("p", [.id("connection"), .named("role", "status"), .flag("hidden")], text: "")
+        html.tag("p", [.id("connection"), .named("role", "status"), .flag("hidden")]) { html in
+            html.tag("span", text: "")
+            html.text(" ")
+            html.link(.home, say("Sign in"), [.flag("hidden")])
+        }
     }
 
-    private func footer(_ html: inout HTML) {
+    /// The time of the figures, and the switch of the zone.
+    private func footer(_ html: inout HTML, asOf moment: Timestamp) {
         html.tag("footer") { html in
             html.tag("p") { html in
                 html.text(say("As of") + " ")
-                html.time(now)
-                html.text(". ")
-                html.tag("span", [.id("zone")], text: say("Times are in UTC."))
+                html.time(moment)
+            }
+            html.tag("p") { html in
+                html.text(say("Time zone") + ": ")
+                html.tag("span", [.id("zone")], text: zone.name ?? "UTC")
+                for (name, text) in [("UTC", say("Show UTC")), (PageZone.ofBrowser, say("Show the browser's zone"))]
+                where name != (zone.name ?? PageZone.ofBrowser) {
+                    html.text(" · ")
+                    html.link(PagePath("page", "zone").with("zone", name), text, [.named("rel", "nofollow")])
+                }
+            }
+            html.tag("details", [.id("zones")]) { html in
+                html.tag("summary", text: say("Another zone"))
+                html.tag("form", [.named("method", "get"), .action(PagePath("page", "zone")), .class("filters")]) {
+                    html in
+                    html.field(
+                        say("A zone of the tz database, such as Asia/Shanghai"), name: "zone", value: zone.name ?? "",
+                        [.flag("required")])
+                    html.button(say("Show"))
+                }
             }
         }
     }

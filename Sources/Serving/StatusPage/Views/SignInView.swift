@@ -4,8 +4,10 @@ import RelayAPI
 
 /// The pages for signing in and out, and for errors.
 extension View {
-    /// - Parameter fault: why signing in failed just now.
-    func signIn(status: Int, fault: String? = nil) -> Response {
+    /// - Parameters:
+    ///   - to: the view that is shown once signing in has worked; nil: the first one.
+    ///   - fault: why signing in failed just now.
+    func signIn(status: Int, to goal: PagePath? = nil, fault: String? = nil) -> Response {
         page(say("Sign in"), status: status, headers: [("WWW-Authenticate", "Bearer realm=\"upgrade-relay\"")]) {
             html in
             html.tag("p", text: say("This page shows what you may see with an API token."))
@@ -19,6 +21,7 @@ extension View {
             }
             html.tag("form", [.named("method", "post"), .action(PagePath("page", "session")), .class("narrow")]) {
                 html in
+                if let goal { html.hidden("to", goal.text) }
                 html.field(
                     say("API token"), name: "token",
                     hint: say("It begins with “urt_”. An operator makes one with “upgrade-relay tokens create”."),
@@ -60,7 +63,7 @@ extension View {
             say("This did not work"), status: problem.status, headers: problem.headers.map { (name: $0.0, value: $0.1) }
         ) { html in
             html.tag("div", [.class("notice bad"), .named("role", "alert")]) { html in
-                html.tag("p", [.named("lang", "en")]) { $0.foreign(problem.detail) }
+                html.tag("p") { reason(&$0, problem.detail) }
             }
             html.tag("p") { $0.link(.home, say("Back to the overview")) }
         }

@@ -67,8 +67,7 @@ extension View {
                 if let campaign = entry.campaign {
                     html.fact(say("Campaign")) { $0.link(PagePath("page", "campaigns", campaign), campaign) }
                 }
-                html.fact(say("Before")) { $0.foreign(words(entry.before)) }
-                html.fact(say("After")) { $0.foreign(words(entry.after)) }
+                html.fact(say("Change")) { change(&$0, entry) }
                 html.fact(say("From where")) { $0.foreign(way(entry)) }
             }
             html.tag("p") { $0.link(PagePath("page", "audit"), say("Audit trail")) }
@@ -77,24 +76,13 @@ extension View {
 
     /// The way that an act came: "cli, 10.0.0.7".
     func way(_ entry: AuditEntry) -> String {
-        [entry.actor.via, entry.actor.address].compactMap(\.self).joined(separator: ", ")
+        [word(ofWay: entry.actor.via), entry.actor.address].compactMap(\.self).joined(separator: ", ")
     }
 
     private func difference(_ html: inout HTML, _ entry: AuditEntry) {
-        let sides = [entry.before, entry.after].filter { words($0) != "–" }
-        guard !sides.isEmpty || !way(entry).isEmpty else { return }
-        html.tag("p", [.class("quiet")]) { html in
-            if !sides.isEmpty {
-                if entry.before != nil, words(entry.before) != "–" {
-                    html.foreign(words(entry.before))
-                    html.text(" → ")
-                }
-                html.foreign(words(entry.after))
-            }
-            guard !way(entry).isEmpty else { return }
-            if !sides.isEmpty { html.text(" · ") }
-            html.foreign(way(entry))
-        }
+        if entry.before != nil || entry.after != nil { change(&html, entry) }
+        guard !way(entry).isEmpty else { return }
+        html.tag("p", [.class("quiet")]) { $0.foreign(way(entry)) }
     }
 
     /// The act in words; the name of one that only a later release knows.
@@ -109,11 +97,15 @@ extension View {
         case .campaignPause: say("paused the campaign")
         case .campaignResume: say("resumed the campaign")
         case .campaignHurry: say("let it send whatever the hour")
-        case .campaignRelease: say("released the next step")
+        case .campaignRelease: say("approved the next step")
         case .campaignCancel: say("cancelled the campaign")
         case .campaignRetry: say("let it send again")
-        case .alertSet: say("set the alert at launch")
-        case .alertClear: say("ended the alert at launch")
+        case .approvalAsk: say("asked for an act that a second person approves")
+        case .approvalApprove: say("approved it as the second person")
+        case .approvalRefuse: say("refused it")
+        case .approvalAlone: say("did alone what wants a second person")
+        case .alertSet: say("set the notice at launch")
+        case .alertClear: say("ended the notice at launch")
         case .tokenCreate: say("made an API token")
         case .tokenRevoke: say("revoked an API token")
         case .sessionEnd: say("signed a browser out")

@@ -13,28 +13,53 @@ extension View {
         }
     }
 
-    func tokens() throws -> Response {
+    func tokens(_ query: inout Query) throws -> Response {
         try needOperator()
-        let tokens = try api.store.tokens()
-        let sessions = try api.sessions.all()
+        let name = query.filledText("name")
+        let state = query.choice("state", of: ["good", "revoked"]) { $0 }
+        let numbers = (tokens: Self.pageNumber(in: &query, "tokens"), sessions: Self.pageNumber(in: &query, "sessions"))
+        try query.finish()
+        func isNamed(_ text: String) -> Bool { name.map { text.lowercased().contains($0.lowercased()) } ?? true }
+        let tokens = ListSlice(
+            try api.store.tokens().filter { token in
+                isNamed(token.name) && state.map { ($0 == "revoked") == (token.revokedAt != nil) } ?? true
+            }, page: numbers.tokens)
+        let sessions = ListSlice(
+            try api.sessions.all().filter { isNamed($0.live.session.actor) }, page: numbers.sessions)
+        let list = PagePath("page", "tokens").with("name", name).with("state", state)
         return page(say("API tokens"), at: .tokens) { html in
-            html.table(
-                say("API tokens"),
-                [say("Name"), say("Allows"), say("Apps"), say("Made"), say("Last use"), say("Revoked"), say("Actions")]
-            ) { html in
-                for token in tokens { row(&html, token) }
+            filters(&html, PagePath("page", "tokens")) { html in
+                html.field(say("Name"), name: "name", value: name ?? "")
+                html.choice(
+                    say("State"), name: "state", chosen: state ?? "",
+                    of: [("", say("Any")), ("good", say("valid")), ("revoked", say("revoked"))])
             }
-            if tokens.isEmpty { html.tag("p", [.class("quiet")], text: say("There is none.")) }
+            html.tag("section", [.id("tokens"), .named("aria-label", say("API tokens"))]) { html in
+                html.table(
+                    say("API tokens"),
+                    [
+                        say("Name"), say("Allows"), say("Apps"), say("Made"), say("Last use"), say("Revoked"),
+                        say("Actions"),
+                    ]
+                ) { html in
+                    for token in tokens.items { row(&html, token) }
+                }
+                if tokens.items.isEmpty { html.tag("p", [.class("quiet")], text: say("There is none.")) }
+                pages(&html, tokens, list, "tokens", at: "tokens")
+            }
             html.tag("p") { html in
                 html.text(say("This makes one:") + " ")
                 html.tag("code", text: "upgrade-relay tokens create --name ci --scope versions")
             }
-            html.tag("h2", text: say("Browsers that are signed in"))
-            html.table(
-                say("Browsers that are signed in"),
-                [say("Name"), say("Allows"), say("Signed in"), say("Last use"), say("Ends"), say("Actions")]
-            ) { html in
-                for session in sessions { row(&html, session) }
+            html.tag("section", [.id("sessions"), .named("aria-labelledby", "sessions-title")]) { html in
+                html.tag("h2", [.id("sessions-title")], text: say("Browsers that are signed in"))
+                html.table(
+                    say("Browsers that are signed in"),
+                    [say("Name"), say("Allows"), say("Signed in"), say("Last use"), say("Ends"), say("Actions")]
+                ) { html in
+                    for session in sessions.items { row(&html, session) }
+                }
+                pages(&html, sessions, list, "sessions", at: "sessions")
             }
         }
     }

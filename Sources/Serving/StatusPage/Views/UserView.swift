@@ -12,6 +12,7 @@ extension View {
         try need(.users)
         let telephone = query.filledText("telephone")
         let token = query.filledText("token")
+        let numbers = (devices: Self.pageNumber(in: &query, "devices"), pushes: Self.pageNumber(in: &query, "pushes"))
         try query.finish()
         return try page(say("A user"), at: .users) { html in
             filters(&html, PagePath("page", "users")) { html in
@@ -19,42 +20,46 @@ extension View {
                 html.field(say("or push token"), name: "token", value: token ?? "")
             }
             if let telephone {
-                try explain(&html, telephone)
+                try explain(&html, telephone, numbers)
             } else if let token {
-                try explain(&html, token: token)
+                try explain(&html, token: token, numbers)
             }
         }
     }
 
     /// The users that a token belongs to; without a user, the pushes to it.
-    private func explain(_ html: inout HTML, token: String) throws {
+    private func explain(_ html: inout HTML, token: String, _ numbers: (devices: Int?, pushes: Int?)) throws {
         let devices = try api.store.devices(telephone: nil, token: token, after: 0, limit: 100)
             .filter { maySee($0.registration.app) }
         let users = Set(devices.compactMap(\.registration.telephone)).sorted()
         if devices.isEmpty { html.tag("p", [.class("notice")], text: say("No device has this token.")) }
-        for user in users { try explain(&html, user) }
+        for user in users { try explain(&html, user, numbers) }
         guard users.isEmpty, !devices.isEmpty else { return }
         html.tag(
             "p", [.class("notice")],
             text: say("No user is logged in on the device with this token, so it gets no push."))
-        let pushes = try api.store.deliveries(DeliveryFilter(token: token), after: nil, limit: 200)
-            .filter { maySee($0.app) }
-        html.tag("ul") { html in for push in pushes { html.tag("li") { self.push(&$0, push, nil) } } }
+        let pushes = ListSlice(
+            try api.store.deliveries(DeliveryFilter(token: token), after: nil, limit: 200).filter { maySee($0.app) },
+            page: numbers.pushes)
+        html.tag("ul") { html in for push in pushes.items { html.tag("li") { self.push(&$0, push, nil) } } }
+        pages(&html, pushes, PagePath("page", "users").with("token", token), "pushes", at: "main")
     }
 
-    private func explain(_ html: inout HTML, _ telephone: String) throws {
+    private func explain(
+        _ html: inout HTML, _ telephone: String, _ numbers: (devices: Int?, pushes: Int?)
+    ) throws {
         let user = try api.userExplainer.explain(telephone) { maySee($0) }
         html.tag("h2") { html in html.foreign(sight.telephone(telephone)) }
         guard user.isKnown else {
             html.tag("div", [.class("notice")]) { html in
                 html.tag("p", text: say("Nobody is known by this phone number."))
-                html.tag("p", [.named("lang", "en")]) { $0.foreign(user.spelling) }
+                html.tag("p") { reason(&$0, user.spelling) }
                 known(&html, as: user.similar)
             }
             return
         }
         for summary in user.summaries { self.summary(&html, summary, isNamed: user.summaries.count > 1) }
-        for app in user.apps { self.app(&html, app) }
+        for app in user.apps { self.app(&html, app, of: telephone, numbers) }
         guard may(.devices) else { return }
         html.tag("p") { html in
             html.link(
@@ -73,7 +78,12 @@ extension View {
         }
     }
 
-    private func app(_ html: inout HTML, _ app: UserExplanation.App) {
+    private func app(
+        _ html: inout HTML, _ app: UserExplanation.App, of telephone: String, _ numbers: (devices: Int?, pushes: Int?)
+    ) {
+        let devices = ListSlice(app.devices, page: numbers.devices, size: 10)
+        let pushes = ListSlice(app.pushes, page: numbers.pushes)
+        let list = PagePath("page", "users").with("telephone", telephone)
         html.tag("section", [.class("card")]) { html in
             html.tag("h3") { $0.foreign(name(app.app)) }
             html.tag("p") { html in
@@ -83,13 +93,15 @@ extension View {
                         app.record?.inForce.required?.text ?? "–"))
             }
             if let stage = app.stage { html.tag("p", text: text(stage)) }
-            for device in app.devices { self.device(&html, device) }
+            for device in devices.items { self.device(&html, device) }
+            if devices.pageCount > 1 { pages(&html, devices, list, "devices", at: "main") }
             if app.devices.isEmpty { html.tag("p", text: say("No device of this user is registered for the app now.")) }
             html.tag("h4", text: say("Pushes"))
             guard !app.pushes.isEmpty else { return html.tag("p", text: say("No campaign had a push for this user.")) }
             html.tag("ul") { html in
-                for push in app.pushes { html.tag("li") { self.push(&$0, push.delivery, push.target) } }
+                for push in pushes.items { html.tag("li") { self.push(&$0, push.delivery, push.target) } }
             }
+            if pushes.pageCount > 1 { pages(&html, pushes, list, "pushes", at: "main") }
         }
     }
 
@@ -131,7 +143,7 @@ extension View {
         html.tag("li") { html in
             html.tag("strong", text: "\(channel): \(text(word.says)).")
             html.text(" ")
-            html.tag("span", [.named("lang", "en")]) { $0.foreign(word.why) }
+            reason(&html, word.why)
         }
     }
 
@@ -161,7 +173,10 @@ extension View {
             html.foreign(title)
         }
         html.text(" – \(text(delivery.state))")
-        if let reason = delivery.reason { html.foreign(" (\(reason))") }
+        if let reason = delivery.reason {
+            html.foreign(
+                " (\(FilterReason(rawValue: reason).map { word($0, isBlock: target?.isBlock ?? false) } ?? reason))")
+        }
         if delivery.attempts > 1 { html.text(", " + say("after % attempts", String(delivery.attempts))) }
         html.text(".")
     }

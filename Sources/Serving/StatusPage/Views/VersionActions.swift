@@ -45,7 +45,7 @@ extension View {
         let title = "\(self.title(action, what)): \(name(key))"
         return page(title, at: .overview, status: stale != nil ? 409 : fault == nil ? 200 : 422) { html in
             notice(&html, stale)
-            html.tag("p", text: explanation(action))
+            for effect in CampaignEffect.of(action.act, (try? Version(what))) { html.tag("p", text: words(effect)) }
             html.tag("p") { html in
                 html.tag("strong") { $0.foreign(name(key)) }
                 html.text(": \(what); ")
@@ -62,7 +62,7 @@ extension View {
                         say("Type the app's name, %", key.app), name: "app", fault: fault, [.flag("required")])
                 }
                 html.carries(action.act, shown)
-                let label = action == .release ? say("Release") : self.title(action, what)
+                let label = action == .release ? say("Approve") : self.title(action, what)
                 buttons(&html, label, isDangerous: action != .release, back: path(key))
             }
         }
@@ -70,18 +70,9 @@ extension View {
 
     private func title(_ action: VersionAction, _ version: String) -> String {
         switch action {
-        case .release: say("Release %", version)
+        case .release: say("Approve %", version)
         case .withdraw: say("Withdraw %", version)
         case .unblock: say("Unblock %", version)
-        }
-    }
-
-    private func explanation(_ action: VersionAction) -> String {
-        switch action {
-        case .release: say("The requirement begins at once, whatever the store offers.")
-        case .withdraw:
-            say("The requirement before it is in force again, on every channel. Pushes that were sent stay sent.")
-        case .unblock: say("The version may be used again.")
         }
     }
 

@@ -13,6 +13,7 @@ struct View {
     let head: RequestHead
     let caller: Caller
     let language: PageLanguage
+    let zone: PageZone
     let now: Timestamp
     /// The id of the only part to show; nil: the whole page.
     var part: String?
@@ -27,6 +28,7 @@ struct View {
     init(_ api: API, _ head: RequestHead, _ caller: Caller = .anonymous) {
         (self.api, self.head, self.caller) = (api, head, caller)
         language = PageLanguage(of: head)
+        zone = PageZone(of: head)
         now = api.now()
     }
 
@@ -68,11 +70,9 @@ extension HTML {
         link(PagePath("page", "users").with("token", token), "\(token.prefix(16))…")
     }
 
-    /// A moment: UTC in the document, and the reader's zone once the script has run.
+    /// A moment in the chosen zone. In the browser's own it is UTC until the script has run.
     mutating func time(_ moment: Timestamp) {
-        let text = moment.internetTime
-        let shown = "\(text.prefix(10)) \(text.dropFirst(11).prefix(8)) UTC"
-        tag("time", [.named("datetime", text)], text: shown)
+        tag("time", [.named("datetime", moment.internetTime)], text: zone.text(moment))
     }
 
     /// "–" where there is none.

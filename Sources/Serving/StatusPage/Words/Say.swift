@@ -5,16 +5,19 @@ extension PageLanguage {
     /// A text of the page in this language. The English text is the key, as with gettext(3); each "%" stands for a value, in
     /// order.
     ///
-    /// Texts of the relay itself (reasons, remedies, errors) are English everywhere, as in the log and the documents.
+    /// Reasons of the relay are sentences that it has made already: `reason` translates them.
     func say(_ english: StaticString, _ values: [String] = []) -> String {
         let key = english.description
-        return TextPattern.filled(self == .chinese ? Self.inChinese[key] ?? key : key, values)
+        return TextPattern.filled(self == .chinese ? Self.chineseText(key) ?? key : key, values)
     }
 
     /// All Chinese texts by the English ones.
-    static let inChinese = [chineseSignInTexts, chineseRollouts].reduce(into: chineseTexts) { all, part in
-        all.merge(part) { text, _ in text }
+    private static let inChinese = [chineseSignInTexts, chineseRollouts, chineseListTexts].reduce(into: chineseTexts) {
+        all, part in all.merge(part) { text, _ in text }
     }
+
+    /// The Chinese of a text of the page; nil: there is none.
+    static func chineseText(_ english: String) -> String? { inChinese[english] }
 
     /// A count with its noun: "1 device", "2 devices". Chinese has one form.
     func count(_ number: Int64, _ one: StaticString, _ many: StaticString) -> String {

@@ -7,54 +7,54 @@ import Threading
 import WireFormat
 
 extension CommandEntry {
-    static let alertsSet = request(
-        "alerts set",
+    static let noticeSet = request(
+        "notice set",
         asks: { run in
             let shown = try await shown(run)
             guard run.arguments.flag("blocking") else { return shown }
             let name = try AppArguments.name(run.arguments)
-            try await Confirmation.obtain(run, "Lock \(name) for all its users?") {
+            try await Confirmation.obtain(run, ActWords(.setAlert, name).question) {
                 let end = try end(run.arguments)?.internetTime ?? ""
                 return "locked until \(end): \(run.arguments.value("message") ?? "")\n"
             }
             return shown
         },
-        request: { try APIRequest("PUT", AppArguments.path($0, "alert"), json: alert($0)) },
+        request: { try APIRequest("PUT", AppArguments.path($0, "notice"), json: notice($0)) },
         text: { line($1) + $1.warnings })
 
-    static let alertsShow = request(
-        "alerts show",
-        request: { try APIRequest("GET", AppArguments.path($0, "alert")) },
+    static let noticeShow = request(
+        "notice show",
+        request: { try APIRequest("GET", AppArguments.path($0, "notice")) },
         text: { line($1) })
 
-    private static func line(_ alert: JSONValue) -> String {
-        let kind = alert[.blocking]?.bool == true ? "blocking alert" : "alert"
-        let end = alert[.endsAt]?.string.map { "until \(DisplayWidth.sanitised($0))" } ?? "until it is cleared"
-        return "\(alert.place): \(kind) \(end): \(alert.shown(.message))\n"
+    private static func line(_ notice: JSONValue) -> String {
+        let kind = notice[.blocking]?.bool == true ? "blocking notice" : "notice"
+        let end = notice[.endsAt]?.string.map { "until \(DisplayWidth.sanitised($0))" } ?? "until it is cleared"
+        return "\(notice.place): \(kind) \(end): \(notice.shown(.message))\n"
     }
 
-    /// The text of the present alert, which the request would replace or clear.
+    /// The text of the present notice, which the request would replace or clear.
     private static func shown(_ run: ClientRun) async throws -> [JSONMember] {
         let answer = try await run.client().transport.send(
-            APIRequest("GET", AppArguments.path(run.arguments, "alert")))
+            APIRequest("GET", AppArguments.path(run.arguments, "notice")))
         // A token without the right to read sends its request without this condition.
         if answer.status == 403 { return [] }
         guard answer.isSuccess else { return [JSONValue.member(.text, nil)] }
         return [JSONValue.member(.text, try RelayClient.Reply(answer).json[.message])]
     }
 
-    static let alertsClear = request(
-        "alerts clear",
+    static let noticeClear = request(
+        "notice clear",
         asks: { try await shown($0) },
-        request: { try APIRequest("DELETE", AppArguments.path($0, "alert")) },
+        request: { try APIRequest("DELETE", AppArguments.path($0, "notice")) },
         done: {
             try [
                 "app": .string($0.require("APP")), "platform": .string($0.require("PLATFORM")), "cleared": .bool(true),
             ]
         },
-        text: { arguments, _ in "\(try AppArguments.name(arguments)): the alert is cleared\n" })
+        text: { arguments, _ in "\(try AppArguments.name(arguments)): the notice is cleared\n" })
 
-    private static func alert(_ arguments: ParsedArguments) throws(UsageError) -> JSONValue {
+    private static func notice(_ arguments: ParsedArguments) throws(UsageError) -> JSONValue {
         guard let message = arguments.value("message") else { throw UsageError("--message TEXT is missing") }
         let isBlocking = arguments.flag("blocking")
         let end = try end(arguments)
