@@ -41,6 +41,13 @@ import Testing
                 says: [#""needUpgrade":"1""#, #""required":"2.0.0""#]),
             Step(says: ["2.0.0"], after: "! upgrade-relay notice show com.example.app ios 2> /dev/null"),
         ],
+        "NIGHT": [
+            Step(says: ["2.0.0", "accepted"]),
+            Step(says: ["Locked out"]),
+            Step(says: ["completed"]),
+            Step(says: ["paused", "withdrawn"]),
+            Step(says: ["campaign"], after: "[ -s release-2.0.0.html ]"),
+        ],
         "PACING": [
             Step(
                 before: """

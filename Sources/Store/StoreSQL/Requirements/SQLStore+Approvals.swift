@@ -61,7 +61,9 @@ extension SQLStore {
     /// Refuses an approval by who may not give it, or of a request that waits no longer. Must run within the transaction
     /// that decides.
     func admit(_ check: ApprovalCheck?, by actor: Signature, _ connection: Connection) throws {
-        guard case .approves(let id)? = check?.way, let open = try ApprovalTable.approval(id, connection) else { return }
+        guard case .approves(let id)? = check?.way, let open = try ApprovalTable.approval(id, connection) else {
+            return
+        }
         try open.check(by: actor.author, at: actor.at)
     }
 
