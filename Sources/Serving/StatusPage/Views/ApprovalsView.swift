@@ -27,9 +27,9 @@ extension View {
     }
 
     /// One request that waits, with its forms: a part of any page.
-    func waits(_ html: inout HTML, _ approval: Approval) {
+    func waits(_ html: inout HTML, _ approval: Approval, heading: StaticString = "h2") {
         html.tag("section", [.class("notice")]) { html in
-            html.tag("h2", text: "\(name(approval.app)): \(words(approval))")
+            html.tag(heading, text: "\(name(approval.app)): \(words(approval))")
             html.tag("dl", [.class("facts")]) { html in
                 html.fact(say("Asked by")) { $0.foreign(approval.asked.name) }
                 html.fact(say("When")) { $0.time(approval.askedAt) }

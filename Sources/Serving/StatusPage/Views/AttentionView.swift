@@ -9,10 +9,12 @@ import WireFormat
 
 /// The first parts of the first screen: what waits for a person, then what is wrong.
 extension View {
-    func waits(_ html: inout HTML, _ matters: [Attention]) {
+    /// - Parameter requests: acts that wait for a second person.
+    func waits(_ html: inout HTML, _ matters: [Attention], _ requests: [ShownApproval]) {
         let decisions = matters.filter { $0.rank == .decision }
         html.tag("h2", [.id("waits-title")], text: say("Waits for you"))
-        if decisions.isEmpty { html.tag("p", [.class("quiet")], text: say("Nothing waits for a person.")) }
+        for request in requests { waits(&html, request.approval, heading: "h3") }
+        if decisions.isEmpty, requests.isEmpty { html.tag("p", [.class("quiet")], text: say("Nothing waits for a person.")) }
         list(&html, decisions)
     }
 

@@ -92,11 +92,11 @@ extension View {
         guard !status.record.figures.waves.isEmpty else { return }
         html.tag("details", [.id("waves-numbers")]) { html in
             html.tag("summary", text: say("The same as numbers"))
-            table(&html, of: status.record.figures.waves)
+            table(&html, of: status.record)
         }
     }
 
-    private func table(_ html: inout HTML, of waves: CampaignWaves) {
+    private func table(_ html: inout HTML, of record: CampaignRecord) {
         html.table(
             say("Waves"),
             [
@@ -104,7 +104,7 @@ extension View {
                 say("Tried again"), say("Begun"), say("Ended"),
             ]
         ) { html in
-            for wave in waves.list {
+            for wave in record.figures.waves.list {
                 html.row(
                     { $0.text(String(wave.number + 1)) },
                     [

@@ -18,7 +18,7 @@ extension View {
             html.part(
                 "waits", "section", on: ["campaign", "version"],
                 [.named("aria-labelledby", "waits-title"), .named("aria-live", "polite")]
-            ) { waits(&$0, Attention.all(in: overview, relays: [])) }
+            ) { waits(&$0, Attention.all(in: overview, relays: []), requests(of: overview.apps)) }
             html.part(
                 "trouble", "section", on: ["readiness", "campaign", "version"],
                 [.named("aria-labelledby", "trouble-title"), .named("aria-live", "polite")]
@@ -40,6 +40,11 @@ extension View {
         overview.campaigns.removeAll { !maySee($0.record.app) }
         (overview.faults, overview.warnings) = (seen(overview.faults), seen(overview.warnings))
         return overview
+    }
+
+    /// The acts that wait for a second person. A store that cannot be read is among the faults.
+    private func requests(of apps: [Overview.App]) -> [ShownApproval] {
+        apps.flatMap { (try? api.openApprovals(of: $0.key)) ?? [] }
     }
 
     /// Apps in trouble come first, then those with an open campaign.

@@ -206,7 +206,6 @@ extension PageLanguage {
         "Registered": "注册于",
         "Rejected": "被拒绝",
         "Relays": "中继",
-        "Approve": "批准",
         "Approve %": "批准 %",
         "Remarks": "备注",
         "Report as a file for the ticket": "导出报告文件",
