@@ -132,7 +132,7 @@ package struct AppSummary: Hashable, Sendable {
         case .waiting, .running, .paused, .suspended, nil: break
         }
         switch wait {
-        case .release, .approval: return .decides(step ?? .everybody)
+        case .release, .approval, .secondPerson: return .decides(step ?? .everybody)
         case .pause: return .resumes
         case .past, .lostStore, .noRoute, .fault: return .mends
         case .store: return .offer
