@@ -7,6 +7,7 @@ import Requirements
 import Synchronization
 import TestPeers
 import Testing
+import UpgradeRules
 
 @testable import RelayAPI
 
@@ -49,6 +50,26 @@ struct FirstScreenTests {
         #expect(words[asker.upperBound...].prefix(30).contains("(uid "), "\(words)")
         let reader = try bench.newToken(.status)
         #expect(try !get("/", bench, reader).body.contains("/resume\""), "who may not act gets no button")
+    }
+
+    @Test("what waits for a second person is among it, with the form for those who may approve it")
+    func secondPerson() throws {
+        let bench = try Bench(hasPage: true)
+        let version = try Version("2.0")
+        var surroundings = RequirementMachine.Surroundings(now: Bench.now)
+        surroundings.approval = ApprovalCheck(
+            .asks(Approval.Wish(.raise, version), within: .seconds(3600)), ApprovalReach(devices: 4, of: 10),
+            measured: Requirements())
+        let decision = try bench.store.decide(
+            Bench.app, .asked(VersionBump(app: Bench.app, required: version)),
+            by: Signature(by: Principal("ada", .token, via: "api"), at: Bench.now), in: surroundings)
+        let request = try #require(decision.waiting)
+        let form = "action=\"/page/approvals/\(request.id)/approve\""
+        let page = try get("/", bench, try bench.newToken(.status, .versions))
+        #expect(page.body.contains(form), "\(page.body)")
+        #expect(text(page).contains("require 2.0") && !text(page).contains("Nothing waits for a person."))
+        let reader = try get("/", bench, try bench.newToken(.status))
+        #expect(!reader.body.contains(form) && text(reader).contains("require 2.0"), "\(reader.body)")
     }
 
     @Test("an entry of the history has a page of its own, for those who may see its app")
