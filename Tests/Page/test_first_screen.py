@@ -50,8 +50,8 @@ class FirstScreen(PageCase):
                    and lines["com.example.calm iOS"].endswith("nothing is left to do."), f"the line of a calm app: {lines}")
         # The act stands where the thing stands, and leads to the campaign.
         button = browser.driver.find_element(
-            By.XPATH, f"//section[@id='waits']//form[@action='/page/campaigns/{self.waves}/resume']//button")
-        self.same(button.text, "Resume", "the button of the wave")
+            By.XPATH, f"//section[@id='waits']//form[@action='/page/campaigns/{self.waves}/approve']//button")
+        self.same(button.text, "Approve", "the button of the wave")
         browser.follow(button)
         self.check(browser.until(lambda: browser.path == f"/page/campaigns/{self.waves}"), "it leads to the campaign")
         wait_until(lambda: relay.campaign(self.waves)["wave"]["number"] == 2, "the second wave")
@@ -70,11 +70,11 @@ class FirstScreen(PageCase):
         browser.use(relay.origin + relay.link())
         self.shows("Waits for you")
         number = relay.campaign(self.waves)["wave"]["number"]
-        relay.control("POST", f"/v1/campaigns/{self.waves}/resume")
+        relay.control("POST", f"/v1/campaigns/{self.waves}/approve")
         wait_until(lambda: relay.campaign(self.waves)["wave"]["number"] > number, "the next wave")
         relay.wait_for(self.waves, "suspended", "completed")
         browser.driver.find_element(
-            By.XPATH, f"//section[@id='waits']//form[@action='/page/campaigns/{self.waves}/resume']//button").click()
+            By.XPATH, f"//section[@id='waits']//form[@action='/page/campaigns/{self.waves}/approve']//button").click()
         self.shows("Nothing was done: this is not what you were shown.")
 
     def test_history(self):

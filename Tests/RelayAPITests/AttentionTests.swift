@@ -129,6 +129,12 @@ import UpgradeRules
             waves[0].heldAt = Self.now + .seconds(9)
             record.figures.waves = CampaignWaves(waves)
         }
+        let canary = try Self.status("2", .release) { record in
+            (record.requirement.canary, record.requirement.reach) = (["138"], 0)
+            (record.figures.counts.accepted, record.figures.counts.pending) = (1, 599)
+        }
+        overview.campaigns = [canary]
+        #expect(Attention.all(in: overview, relays: []).map(\.stepDevices) == [599])
         overview.campaigns = [wave]
         overview.origins = ["1": Overview.Origin(asker: "alice", state: .suspended)]
         overview.shares = [

@@ -73,7 +73,7 @@ extension Rollout {
                 stage.figures = Stage.Figures(wave)
                 stage.begunAt = wave.begunAt
             } else if isCanary == campaign.isCanary {
-                // The counts are of the canary alone until it is released, and then of all.
+                // Until a canary is released, all others are pending.
                 stage.figures = Stage.Figures(campaign)
                 stage.begunAt = isCanary || !hasCanary ? campaign.facts.startedAt : campaign.figures.canaryReleasedAt
             } else if isCanary {
@@ -110,8 +110,10 @@ extension Rollout.Stage.Figures {
 
     fileprivate init(_ campaign: CampaignRecord) {
         let counts = campaign.figures.counts
+        let pending = counts.pending + counts.inFlight
         self.init(
-            devices: counts.audience, pending: counts.pending + counts.inFlight, accepted: counts.accepted,
+            devices: counts.audience - (campaign.isCanary ? pending : 0), pending: campaign.isCanary ? 0 : pending,
+            accepted: counts.accepted,
             failed: campaign.canaryFailures, retrying: counts.retrying)
     }
 }

@@ -12,7 +12,7 @@ extension PageLanguage {
         "Devices of the next step": "下一步的设备",
         "Devices without it": "尚无该版本的设备",
         "Nothing waits for a person.": "没有等待人工处理的事项。",
-        "Since": "自",
+        "Since": "始于",
         "The other relays do its work. Start it again, or another one in its place.":
             "其余中继已接管其工作。请重新启动它，或另起一个代替。",
         "Waits since": "等待自",
