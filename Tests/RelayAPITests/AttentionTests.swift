@@ -89,6 +89,7 @@ import UpgradeRules
             case .canary: .canary
             case .release: .release
             case .approval: .approval
+            case .secondPerson: .secondPerson(Self.now)
             case .fault: .fault(.topic)
             case .retries: .retries(Self.now)
             }

@@ -4,6 +4,7 @@ import OwnThread
 import RelayEngine
 import RelayStore
 import Requirements
+import Synchronization
 import TestPeers
 import Testing
 
