@@ -32,6 +32,7 @@ import UpgradeRules
             (.operator("root (uid 0) for alice (uid 1000)"), "alice"), (.operator("root (uid 0) for Alice"), "alice"),
             (.operator("root (uid 0)"), "root"), (Principal("alice", .session, via: "page"), "alice"),
             (Principal("alice (uid 1000)", .session, via: "page"), "alice"),
+            (Principal("proxy:alice", .session, via: "page"), "alice"),
             (Principal("ci for all", .token, via: "api"), "ci for all"),
         ])
     func person(_ principal: Principal, _ name: String) {

@@ -155,9 +155,11 @@ extension Approval {
 
 extension Principal {
     /// The person's name, by which two persons differ: of a user of the control socket, and of a session that began there,
-    /// the user's own; of root who acts for another user, that user's. Letters of both cases are the same.
+    /// the user's own; of root who acts for another user, that user's; of a person whom a proxy signed in, the proxy's name
+    /// for that person. Letters of both cases are the same.
     package var person: String {
-        let user = name.firstRange(of: " (uid 0) for ").map { name[$0.upperBound...] } ?? name[...]
+        var user = name.firstRange(of: " (uid 0) for ").map { name[$0.upperBound...] } ?? name[...]
+        if user.hasPrefix("proxy:") { user = user.dropFirst("proxy:".count) }
         return (user.firstRange(of: " (uid ").map { user[..<$0.lowerBound] } ?? user).lowercased()
     }
 }
