@@ -16,6 +16,7 @@ import Testing
     }
 
     private static let known = String(repeating: "ab", count: 32)
+    private static let colleague = "7f3a0c51d2e94b68a1f7c3d5e6b7081929304a5b6c7d8e9fa0b1c2d3e4f50617"
     private static let withdraw = "upgrade-relay version withdraw com.example.app ios --required 2.0.0 --yes\n"
 
     private static let pages: [String: [Step]] = [
@@ -42,11 +43,21 @@ import Testing
             Step(says: ["2.0.0"], after: "! upgrade-relay notice show com.example.app ios 2> /dev/null"),
         ],
         "NIGHT": [
-            Step(says: ["2.0.0", "accepted"]),
+            Step(
+                before: """
+                    echo 'app,platform,token,telephone,version,environment' > devices.csv
+                    echo com.example.app,ios,\(known),13900139000,1.8.0,production >> devices.csv
+                    echo com.example.app,ios,\(colleague),13800138000,1.9.0,production >> devices.csv
+                    upgrade-relay devices import devices.csv
+                    """, says: ["2.0.0", "accepted"]),
             Step(says: ["Locked out"]),
-            Step(says: ["completed"]),
-            Step(says: ["paused", "withdrawn"]),
-            Step(says: ["campaign"], after: "[ -s release-2.0.0.html ]"),
+            Step(says: ["is running", "completed"]),
+            // A campaign of two devices is over before it could be paused: this one waits behind its canary.
+            Step(
+                before: withdraw
+                    + "upgrade-relay version set com.example.app ios --required 2.0.0 --canary 13800138000",
+                says: ["paused", "withdrawn"]),
+            Step(says: ["campaign.cancel"], after: "[ -s release-2.0.0.html ]"),
         ],
         "PACING": [
             Step(
@@ -89,8 +100,7 @@ import Testing
         bench.knows([
             Fleet.Device(token: Self.known, telephone: "13900139000", version: "1.8.0"),
             Fleet.Device(
-                token: "7f3a0c51d2e94b68a1f7c3d5e6b7081929304a5b6c7d8e9fa0b1c2d3e4f50617", telephone: "13800138000",
-                version: "1.9.0"),
+                token: Self.colleague, telephone: "13800138000", version: "1.9.0"),
         ])
         try bench.start()
         let address = try #require(bench.relay?.address)

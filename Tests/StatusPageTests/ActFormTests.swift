@@ -13,6 +13,8 @@ import Testing
         "POST /page/session": "it begins something new", "POST /page/session/end": "the caller's own",
         "POST /page/sessions/{id}/end": "it names the session by an id of its own",
         "POST /page/enter/{token}": "it begins something new",
+        "POST /page/approvals/{id}/approve": "the request holds what was shown, and is refused where that has changed",
+        "POST /page/approvals/{id}/refuse": "it names the request by an id of its own",
     ]
 
     @Test("Each form is an act, or says why it shows nothing")

@@ -82,7 +82,8 @@ package final class API: RequestHandler {
         headerNames =
             [
                 "authorization", "accept", "if-none-match", "accept-encoding", "accept-language", "x-request-id",
-                "user-agent", "cookie", "host", "origin", "sec-fetch-site", "x-form-token", "x-forwarded-proto",
+                "user-agent", "cookie", "host", "origin", "referer", "sec-fetch-site", "x-form-token",
+                "x-forwarded-proto",
                 "last-event-id", "content-encoding", "forwarded",
             ]
             + ActedFor.fields + WebhookHeaders.all + enforceHeaders.all

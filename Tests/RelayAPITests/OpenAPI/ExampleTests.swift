@@ -41,7 +41,7 @@ struct ExampleTests {
             // A campaign that is over and did not reach every user, is paused, or waits for its release.
             try bench.store.register(
                 [DeviceRegistration(app: Bench.app, token: "ab", telephone: "138", version: nil)], at: Bench.now)
-            let isReleased = entry.path.hasSuffix("/release")
+            let isReleased = entry.path.hasSuffix("/release") || entry.path.hasSuffix("/approve")
             let id = try isReleased ? bench.canary(required: "2.0") : bench.campaign(required: "2.0")
             let verb =
                 entry.path.hasSuffix("/resume") ? "pause" : entry.path.hasSuffix("/retry") ? "cancel" : nil

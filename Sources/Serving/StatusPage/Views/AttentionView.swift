@@ -14,7 +14,9 @@ extension View {
         let decisions = matters.filter { $0.rank == .decision }
         html.tag("h2", [.id("waits-title")], text: say("Waits for you"))
         for request in requests { waits(&html, request.approval, heading: "h3") }
-        if decisions.isEmpty, requests.isEmpty { html.tag("p", [.class("quiet")], text: say("Nothing waits for a person.")) }
+        if decisions.isEmpty, requests.isEmpty {
+            html.tag("p", [.class("quiet")], text: say("Nothing waits for a person."))
+        }
         list(&html, decisions)
     }
 

@@ -21,11 +21,15 @@ extension View {
                 let id = "entry-\(entry.id)"
                 html.tag("li", [.id(id)]) { html in
                     html.tag("p") { html in
-                        html.tag("a", [isLinked ? .href(path(entry)) : .anchor(id)]) { $0.time(entry.at) }
+                        if isLinked {
+                            html.tag("a", [.href(path(entry))]) { $0.time(entry.at) }
+                        } else {
+                            html.time(entry.at)
+                        }
                         html.text(" ")
                         html.tag("strong") { $0.foreign(entry.actor.name) }
                         html.text(say(": "))
-                        html.text(word(entry))
+                        html.tag("span", [.named("title", entry.action)], text: word(entry))
                         if let object = entry.object {
                             html.text(" ")
                             html.foreign(object)

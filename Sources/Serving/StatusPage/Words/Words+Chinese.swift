@@ -130,6 +130,7 @@ extension PageLanguage {
         "Approved by a second person": "第二人已批准",
         "Done by one person alone": "由一人单独执行",
         "Refused by a second person": "第二人已拒绝",
+        "Release %": "放行 %",
         "Second person asked for": "请求第二人批准",
         "approved it as the second person": "作为第二人批准了该请求",
         "approved the next step": "批准了下一步",

@@ -71,6 +71,8 @@ extension ReasonText {
             "启动文档未要求已生效的 %：其版本代码未知（builds.required；命令行：--required-build）。只读取它的应用不会被强制",
         "the launch document does not require %, which is in force and needs system %: it asks for no device's, and devices have %. Apps that go by it alone are not forced":
             "启动文档未要求已生效且需要系统 %2 的 %1：它不知道设备的系统，而有设备的系统为 %3。只读取它的应用不会被强制",
+        "another program asked for it, and a second person has to approve it: \"upgrade-relay version release\"":
+            "另一程序提出了该请求，须由第二人批准：“upgrade-relay version release”",
         "another program asked for %, and its row breaks the rules: it waits for a person; \"upgrade-relay version show\" says why":
             "另一程序提出了 %，但其记录违反规则：等待人工处理；“upgrade-relay version show”说明原因",
         "another program changed a text of % to one that breaks the rules; users do not get it. \"upgrade-relay version show\" says why":
