@@ -56,6 +56,9 @@ import WireFormat
                 "minimumOs":"16.0","requiredFrom":"2026-02-01T09:00:00.000Z","blocked":["2.1.5"],
                 "inForceReason":"listed by the store","waitingReason":"the store does not offer it yet",
                 "waitingUntil":"2026-02-01T09:00:00.000Z","releasable":{"ifVersion":"2.0.0"},"shown":{"ifVersion":"2.0.0"},
+                "approvals":[{"id":3,"app":"com.example.app","platform":"ios","act":"raise","deed":"require 2.1.0",
+                "version":"2.1.0","askedBy":"ada","askedAt":"2026-01-31T09:00:00.000Z","until":"2026-02-01T09:00:00.000Z",
+                "devices":4,"of":10,"state":"open","reason":null}],
                 "builds":{"latest":2105,"required":2100},"warnings":["latest is not in the store"],
                 "blocks":[{"version":"2.1.5","state":"inForce","inForceSince":"2026-01-31T09:00:00.000Z","waitingReason":null,
                 "waitingUntil":null,"minimumOs":null,"downloadUrl":null,"message":null,"messages":null}]}

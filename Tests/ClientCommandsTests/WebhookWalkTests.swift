@@ -79,7 +79,7 @@ import UpgradeRules
         #expect(daemon.versionReads.count.load(ordering: .relaxed) - before == 1, "a repeated one decides nothing")
     }
 
-    @Test("the requirement machine runs where a decision is committed, and for the dry run, and nowhere else")
+    @Test("the requirement machine runs where a decision is committed, and for dry runs, and nowhere else")
     func machine() throws {
         let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources").standardized
         let files = try #require(FileManager.default.enumerator(atPath: sources.path)).compactMap { $0 as? String }
@@ -90,11 +90,13 @@ import UpgradeRules
             let count = text.matches(of: /machine\.reduce\(/).count
             if count > 0 { runs[file] = count }
         }
+        // One dry run is for `plan`, one counts the devices that an act reaches where a second person may have to approve it.
         // A look runs the first of the two outside of a transaction, to find out whether it needs one.
         #expect(
             runs == [
                 "Store/StoreSQL/Requirements/SQLStore+Decisions.swift": 2,
                 "Running/RelayDaemon/Requirements/RequirementControl+Versions.swift": 1,
+                "Running/RelayDaemon/Requirements/RequirementControl+Approvals.swift": 1,
             ])
     }
 }

@@ -37,8 +37,13 @@ import UpgradeRules
         let back = await daemon.run(
             ["version", "withdraw", app, "ios", "--reason", "2.0.0 was meant", "--yes"])
         #expect(
-            back.out == "\(app) ios: 20.0.0 is withdrawn; required 2.0.0, in force 2.0.0\ncampaign \(id) is cancelled\n"
-        )
+            back.out == """
+                \(app) ios: 20.0.0 is withdrawn; required 2.0.0, in force 2.0.0
+                campaign \(id) is cancelled
+                What was in force before it is in force again, on every channel.
+                Pushes that were sent stay sent.
+
+                """)
         let shown = await daemon.run("version show \(app)").out
         #expect(shown.contains("withdraw"), "\(shown)")
         #expect(await daemon.run("campaigns show \(id)").out.contains("withdrawn by "))

@@ -26,6 +26,8 @@ struct ConfirmedActTests {
         "POST /v1/session/link": "it begins something new", "POST /v1/tokens": "it begins something new",
         "POST /v1/store/prune": "it names the moment itself", "PUT /v1/log": "it names the level itself",
         "POST /v1/reload": "it reads the file that is there",
+        "POST /v1/approvals/{id}/approve": "the request holds what was shown, and is refused where that has changed",
+        "POST /v1/approvals/{id}/refuse": "it names the request by an id of its own",
         "POST /v1/store/accept": "its body is what was shown: both marks of the store, compared in the transaction",
     ]
 

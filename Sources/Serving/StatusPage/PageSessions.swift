@@ -56,7 +56,9 @@ enum PageSessions {
     /// Remembers the zone that was chosen.
     static func chooseZone(_ api: API, _ call: Call) throws -> Response {
         var query = call.query
-        guard let name = query.text("zone"), let zone = PageZone(named: name) else {
+        let chosen = query.text("zone")
+        try query.finish()
+        guard let zone = chosen.flatMap(PageZone.init(named:)) else {
             throw ProblemDetails(
                 404, View(api, call.head).say("There is no such time zone. Take one such as Asia/Shanghai."))
         }

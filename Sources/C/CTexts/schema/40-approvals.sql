@@ -71,6 +71,7 @@ CREATE TABLE approval (
 );
 CREATE UNIQUE INDEX approval_open ON approval (app, platform, act) WHERE state = 'open';
 CREATE FUNCTION approval_guard() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$ BEGIN
+    IF TG_RELID <> 'approval'::regclass THEN PERFORM refuse_table(TG_RELID); END IF;
     IF TG_OP = 'UPDATE' THEN
         IF OLD.state = 'open' THEN RETURN NEW; END IF;
         PERFORM refuse('a closed request stays as it is');
