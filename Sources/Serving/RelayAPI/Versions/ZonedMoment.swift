@@ -20,9 +20,9 @@ package struct ZonedMoment {
             self.moment = moment
             return
         }
-        var parts = text.split(separator: " ")
+        var parts = text.split(separator: " ", maxSplits: 3)
         // As a browser's own field for a moment writes it.
-        if usual != nil, parts.count == 1 { parts = text.split(separator: "T") }
+        if usual != nil, parts.count == 1 { parts = text.split(separator: "T", maxSplits: 2) }
         guard parts.count == 3 || parts.count == 2,
             let zone = parts.count == 3 ? LocalZone(named: String(parts[2])) : usual
         else { return nil }

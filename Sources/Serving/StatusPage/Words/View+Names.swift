@@ -13,7 +13,7 @@ extension View {
         let place = name(ofPart: kind)
         guard !rest.isEmpty else { return place }
         // An app's iOS needs no platform in the name; what else follows is a channel or a source.
-        let pieces = rest.split { $0 == "/" || $0 == ":" }.map(String.init)
+        let pieces = rest.split(maxSplits: 7) { $0 == "/" || $0 == ":" }.map(String.init)
         let platform = pieces.dropFirst().first.flatMap(Platform.init(rawValue:))
         let more = pieces.dropFirst(platform == nil ? 1 : 2)
         let app = name(AppKey(app: pieces.first ?? "", platform: platform ?? .ios))

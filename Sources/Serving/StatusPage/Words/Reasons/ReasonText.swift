@@ -24,7 +24,7 @@ enum ReasonText {
         let weight: Int
 
         init(_ english: String, _ chinese: String) {
-            pieces = english.split(separator: "%", omittingEmptySubsequences: false).map(String.init)
+            pieces = english.split(separator: "%", maxSplits: 31, omittingEmptySubsequences: false).map(String.init)
             self.chinese = chinese
             weight = pieces.reduce(0) { $0 + $1.utf8.count }
         }
@@ -58,6 +58,8 @@ enum ReasonText {
 
     /// No reason of the relay is longer; a longer text is not looked at.
     private static let longest = 4096
+    /// A reason of more parts has a stranger's text in it: what follows stays one part.
+    private static let mostParts = 15
     /// Reasons lie in each other no deeper.
     private static let deepest = 5
 
@@ -78,7 +80,8 @@ enum ReasonText {
     /// Reasons that stand one after the other.
     private static func listed(_ english: String, _ depth: Int) -> String? {
         for (mark, chineseMark) in [("; ", "；"), (". ", "。")] {
-            let parts = english.split(separator: mark, omittingEmptySubsequences: false).map(String.init)
+            let parts = english.split(separator: mark, maxSplits: mostParts, omittingEmptySubsequences: false)
+                .map(String.init)
             guard parts.count > 1 else { continue }
             let known = parts.map { chinese($0, depth: depth + 1) }
             guard known.contains(where: { $0 != nil }) else { continue }
@@ -91,9 +94,9 @@ enum ReasonText {
             return "\(english[..<colon.lowerBound])：\(rest)"
         }
         // Words that stand in a choice, where all of them are known.
-        let words = english.split(separator: " or ").compactMap { chinese(String($0), depth: depth + 1) }
-        return english.contains(" or ") && words.count == english.split(separator: " or ").count
-            ? words.joined(separator: " 或 ") : nil
+        let choices = english.split(separator: " or ", maxSplits: mostParts)
+        let words = choices.compactMap { chinese(String($0), depth: depth + 1) }
+        return choices.count > 1 && words.count == choices.count ? words.joined(separator: " 或 ") : nil
     }
 
     /// Puts the values into "%", in order, and into "%1", "%2", ….
