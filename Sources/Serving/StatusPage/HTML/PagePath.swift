@@ -23,7 +23,8 @@ package struct PagePath: Hashable, Sendable {
         let path = text.prefix { $0 != "?" }
         // No view has more segments.
         let segments = path.split(separator: "/", maxSplits: 15, omittingEmptySubsequences: false)
-        guard text.utf8.count <= 2048, segments.count > 2, segments.count < 16, segments[0].isEmpty, segments[1] == "page",
+        guard text.utf8.count <= 2048, segments.count > 2, segments.count < 16, segments[0].isEmpty,
+            segments[1] == "page",
             !["assets", "enter", "language", "session", "zone"].contains(segments[2]), !segments.contains(".."),
             text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !"\"<>\\^`{|}#".utf8.contains($0) })
         else { return nil }
