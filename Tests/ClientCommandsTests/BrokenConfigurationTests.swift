@@ -33,12 +33,8 @@ import Testing
         let id = try await daemon.announce()
         let config = try broken(socket: "\(daemon.folder)/control.sock", in: daemon.folder)
         let named = await run(["campaigns", "pause", id, "--config", config])
-        let said = """
-            campaign \(id) is paused
-            Nothing more is sent until a person resumes it. Pushes on their way arrive.
-
-            """
-        #expect(named.code == .done && named.out == said, "\(named.out) \(named.err)")
+        let said = "campaign \(id) is paused\n2.0.0 of com.example.app ios, 3 devices: "
+        #expect(named.code == .done && named.out.hasPrefix(said), "\(named.out) \(named.err)")
         #expect(named.err.hasPrefix("warning: the configuration \(config) cannot be used (not JSON5: line 1"))
         let words = "using the control socket that it names, \(daemon.folder)/control.sock\n"
         #expect(named.err.hasSuffix(words), "\(named.err)")
