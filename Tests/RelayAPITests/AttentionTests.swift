@@ -146,7 +146,7 @@ import UpgradeRules
         ]
         let matter = try #require(Attention.all(in: overview, relays: []).first)
         #expect(matter.asker == "alice" && matter.askedAt == Self.now && matter.since == Self.now + .seconds(9))
-        #expect(matter.stepDevices == 91 && matter.lacking == 80 && matter.acts.first == .approve)
+        #expect(matter.stepDevices == 91 && matter.lacking == 80 && matter.acts == [.approve, .cancel])
     }
 
     @Test func `The relay stopped it: the trail says when`() throws {

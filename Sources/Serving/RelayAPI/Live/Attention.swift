@@ -77,8 +77,8 @@ package struct Attention: Sendable {
         (matter.asker, matter.askedAt) = (origin?.asker, record.requirement.askedAt)
         matter.since = status.heldSince ?? (record.state == .suspended ? origin?.suspendedAt : nil)
         let expected = record.isHeldBeforeWave ? .approve : status.wait?.kind.expectedAct
-        // The release is another word for the approval.
-        let acts = record.acts.filter { $0 != .releaseCampaign }
+        // The release, and the resumption before a wave, are other words for the approval.
+        let acts = record.acts.filter { $0 != .releaseCampaign && ($0 != .resume || !record.isHeldBeforeWave) }
         matter.acts = acts.filter { $0 == expected } + acts.filter { $0 != expected }
         if record.figures.waves.areBetween {
             matter.stepDevices = record.figures.waves.next?.devices
