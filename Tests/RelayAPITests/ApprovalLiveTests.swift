@@ -20,16 +20,7 @@ struct ApprovalLiveTests {
     init() throws {
         bench = try Bench()
         bench.control.hasOther.withLock { $0 = true }
-        let version = try Version("2.0")
-        var wish = Approval.Wish(.raise, version)
-        wish.body = #"{"required":"2.0"}"#
-        var surroundings = RequirementMachine.Surroundings(now: Bench.now)
-        surroundings.approval = ApprovalCheck(
-            .asks(wish, within: .seconds(3600)), ApprovalReach(devices: 4, of: 10), measured: Requirements())
-        let decision = try bench.store.decide(
-            Bench.app, .asked(VersionBump(app: Bench.app, required: version)),
-            by: Signature(by: Principal("ada", .token, via: "api"), at: Bench.now), in: surroundings)
-        request = try #require(decision.waiting)
+        request = try #require(try bench.ask(forSecondPerson: "2.0", body: #"{"required":"2.0"}"#))
     }
 
     private func ask(

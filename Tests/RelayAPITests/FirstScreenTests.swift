@@ -7,7 +7,6 @@ import Requirements
 import Synchronization
 import TestPeers
 import Testing
-import UpgradeRules
 
 @testable import RelayAPI
 
@@ -55,15 +54,7 @@ struct FirstScreenTests {
     @Test("what waits for a second person is among it, with the form for those who may approve it")
     func secondPerson() throws {
         let bench = try Bench(hasPage: true)
-        let version = try Version("2.0")
-        var surroundings = RequirementMachine.Surroundings(now: Bench.now)
-        surroundings.approval = ApprovalCheck(
-            .asks(Approval.Wish(.raise, version), within: .seconds(3600)), ApprovalReach(devices: 4, of: 10),
-            measured: Requirements())
-        let decision = try bench.store.decide(
-            Bench.app, .asked(VersionBump(app: Bench.app, required: version)),
-            by: Signature(by: Principal("ada", .token, via: "api"), at: Bench.now), in: surroundings)
-        let request = try #require(decision.waiting)
+        let request = try #require(try bench.ask(forSecondPerson: "2.0"))
         let form = "action=\"/page/approvals/\(request.id)/approve\""
         let page = try get("/", bench, try bench.newToken(.status, .versions))
         #expect(page.body.contains(form), "\(page.body)")

@@ -87,16 +87,7 @@ struct ExampleTests {
 
     /// Three requests for a second person, of which the last, 3, waits.
     private static func ask(_ bench: Bench) throws {
-        for text in ["2.0", "2.1", "2.2"] {
-            let version = try Version(text)
-            var surroundings = RequirementMachine.Surroundings(now: Bench.now)
-            surroundings.approval = ApprovalCheck(
-                .asks(Approval.Wish(.raise, version), within: .seconds(3600)), ApprovalReach(devices: 4, of: 10),
-                measured: Requirements())
-            try bench.store.decide(
-                Bench.app, .asked(VersionBump(app: Bench.app, required: version)),
-                by: Signature(by: Principal("ada", .token, via: "api"), at: Bench.now), in: surroundings)
-        }
+        for version in ["2.0", "2.1", "2.2"] { _ = try bench.ask(forSecondPerson: version) }
     }
 
     static func send(_ entry: DocumentCheck.Entry, to bench: Bench) throws -> Answer {

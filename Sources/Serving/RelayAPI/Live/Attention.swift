@@ -77,8 +77,7 @@ package struct Attention: Sendable {
         (matter.asker, matter.askedAt) = (origin?.asker, record.requirement.askedAt)
         matter.since = status.heldSince ?? (record.state == .suspended ? origin?.suspendedAt : nil)
         let expected = record.isHeldBeforeWave ? .approve : status.wait?.kind.expectedAct
-        // The release, and the resumption before a wave, are other words for the approval.
-        let acts = record.acts.filter { $0 != .releaseCampaign && ($0 != .resume || !record.isHeldBeforeWave) }
+        let acts = record.acts.filter { !record.isApproval(byAnotherWord: $0) }
         matter.acts = acts.filter { $0 == expected } + acts.filter { $0 != expected }
         if record.figures.waves.areBetween {
             matter.stepDevices = record.figures.waves.next?.devices

@@ -63,7 +63,7 @@ extension AppSummary {
     private var push: Part? {
         switch pushed {
         case nil: nil
-        case .nobody: Part("no push was sent yet")
+        case .notYet: Part("no push was sent yet")
         case .canary: Part("only the canary was pushed to so far")
         case .share(let share) where next == .nothing || next == .cancelled: Part("% were pushed to", .share(share))
         case .share(let share): Part("% were pushed to so far", .share(share))

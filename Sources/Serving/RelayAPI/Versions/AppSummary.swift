@@ -26,7 +26,7 @@ package struct AppSummary: Hashable, Sendable {
     }
 
     package enum Pushed: Hashable, Sendable {
-        case nobody
+        case notYet
         /// Only the users that the bump names.
         case canary
         case share(Share)
@@ -117,7 +117,7 @@ package struct AppSummary: Hashable, Sendable {
 
     private static func pushed(_ status: CampaignStatus) -> Pushed? {
         let (record, counts) = (status.record, status.counts)
-        if record.facts.startedAt == nil { return .nobody }
+        if record.facts.startedAt == nil { return .notYet }
         if record.isCanary { return .canary }
         return counts.audience > 0 ? .share(Share(counts.accepted, of: counts.audience)) : nil
     }

@@ -14,8 +14,7 @@ enum CampaignAction: String, CaseIterable {
     /// Whether the campaign's state allows it, and it would change something.
     func fits(_ status: CampaignStatus) -> Bool {
         let record = status.record
-        // Another word for approving it, which is offered in its place.
-        if self == .release || self == .resume && record.isHeldBeforeWave { return false }
+        if record.isApproval(byAnotherWord: act) { return false }
         if record.acts.contains(act) { return true }
         // Resuming a running campaign that waits for its hours sends it "whatever the hour".
         return self == .resume && record.state == .running && !record.isUrgent && !record.figures.waves.areBetween

@@ -12,9 +12,9 @@ extension PageLanguage {
     }
 
     /// All Chinese texts by the English ones.
-    private static let inChinese = [chineseSignInTexts, chineseRollouts, chineseListTexts].reduce(into: chineseTexts) {
-        all, part in all.merge(part) { text, _ in text }
-    }
+    private static let inChinese = [
+        chineseSignInTexts, chineseRollouts, chineseListTexts, chineseApprovalTexts,
+    ].reduce(into: chineseTexts) { all, part in all.merge(part) { text, _ in text } }
 
     /// The Chinese of a text of the page; nil: there is none.
     static func chineseText(_ english: String) -> String? { inChinese[english] }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PageLanguage {
-    /// The Chinese texts by the English ones; those of signing in and of rollouts have files of their own. A test checks that
-    /// every text of the page is in one of them.
+    /// The Chinese texts by the English ones; those of signing in, rollouts, lists and second persons have
+    /// files of their own. A test checks that every text of the page is in one of them.
     static let chineseTexts: [String: String] = [
         "% a second": "每秒 %",
         "% has come to this user with its wave.": "% 已随批次对该用户生效。",
@@ -19,9 +19,6 @@ extension PageLanguage {
             "% 仍被封禁；“%”可解除。未发送的可用“重发”补发。",
         "% stays required of everybody: % takes it back. A retry sends what is left out.":
             "仍要求所有人升级到 %；“%”可取消该要求。未发送的可用“重发”补发。",
-        "A reason is needed, of % characters at most.": "需要填写理由，最多 % 个字符。",
-        "A second person approves or refuses it. At its time it ends, and nothing has changed.":
-            "由第二人批准或拒绝。到期自动结束，不产生任何变更。",
         "Such as 2026-12-01 09:00, in the time zone of this page, or 2026-12-01 09:00 Asia/Shanghai.":
             "例如 2026-12-01 09:00（按本页时区），或 2026-12-01 09:00 Asia/Shanghai。",
         "A user": "用户",
@@ -124,19 +121,9 @@ extension PageLanguage {
         "% get no push.": "待发送的将不再发送：%。",
         "% that was rejected, cancelled or expired: sent to again.": "重新发送被拒绝、已取消或已过期的推送：%。",
         "% that were rejected, cancelled or expired: sent to again.": "重新发送被拒绝、已取消或已过期的推送：%。",
-        "done by one person alone": "由一人单独执行",
-        "ended without an approval": "到期未获批准",
         "everybody": "所有人",
-        "Approved by a second person": "第二人已批准",
-        "Done by one person alone": "由一人单独执行",
-        "Refused by a second person": "第二人已拒绝",
         "Release %": "放行 %",
-        "Second person asked for": "请求第二人批准",
-        "approved it as the second person": "作为第二人批准了该请求",
         "approved the next step": "批准了下一步",
-        "asked for an act that a second person approves": "提出了需第二人批准的操作",
-        "did alone what wants a second person": "单独执行了需第二人批准的操作",
-        "refused it": "拒绝了该请求",
         "set the notice at launch": "设置了启动公告",
         "ended the notice at launch": "结束了启动公告",
         "Step by step: %.": "分步进行：%。",
@@ -180,7 +167,6 @@ extension PageLanguage {
             "不产生任何变更。机器再次提出同样的申请将被拒绝。",
         "Nothing is known of this phone number any more.": "该手机号的所有信息均已删除。",
         "Nothing is wrong: the relay can do its work.": "一切正常：中继可以工作。",
-        "Nothing waits for a second person.": "没有等待第二人的申请。",
         "Nothing was done: this is not what you were shown. Look again.": "未做任何更改：情况与显示给您的不同，请重新确认。",
         "Nothing yet.": "暂无。",
         "Older than version": "低于版本",
@@ -224,7 +210,6 @@ extension PageLanguage {
         "Round": "轮次",
         "Running": "进行中",
         "Runs %": "运行版本 %",
-        "Second person": "第二人",
         "Sends": "正在发送",
         "Share": "占比",
         "Show": "显示",
@@ -310,7 +295,6 @@ extension PageLanguage {
         "Withdraw": "撤回",
         "Withdraw %": "撤回 %",
         "You are signed out: what is shown is no longer brought up to date.": "您已退出登录：显示的内容不再更新。",
-        "You asked for it: a second person approves it.": "这是您的申请：需由第二人批准。",
         "a push is due": "即将推送",
         "a push was taken": "推送已被接受",
         "after % attempts": "共尝试 % 次",
