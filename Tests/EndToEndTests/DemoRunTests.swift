@@ -10,6 +10,8 @@ import WireFormat
 @Suite(.serialized, .ownThread) struct DemoRunTests {
     private func demo(_ words: String...) throws -> (result: CommandResult, json: JSONValue) {
         let result = try CommandResult.of(["demo", "--devices", "400", "--json"] + words)
+        // A demo that failed says why on its standard error.
+        try #require(result.status == 0, "\(result.output) \(result.errors)")
         let json = try JSONReader.read(Array(result.output.utf8))
         return (result, json)
     }

@@ -11,6 +11,18 @@ package enum ListenSocket {
     // MARK: TCP
 
     package static func network(_ address: ListenAddress) throws(ServerStartError) -> Int32 {
+        let descriptor = try bound(address)
+        guard listen(descriptor, backlog) == 0 else {
+            let code = errno
+            close(descriptor)
+            throw failure(address, code)
+        }
+        return descriptor
+    }
+
+    /// A socket that has an address and does not listen: `network` may take the same address, the system gives it to no
+    /// program that asks for any port (SO_REUSEADDR, socket(7)), and a client is refused.
+    package static func bound(_ address: ListenAddress) throws(ServerStartError) -> Int32 {
         var hints = unsafe addrinfo()
         unsafe hints.ai_flags = AI_PASSIVE | AI_NUMERICHOST | AI_NUMERICSERV
         unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -29,9 +41,7 @@ package enum ListenSocket {
         var yes: Int32 = 1
         // A restart must not wait for the old connections' TIME_WAIT (tcp(7), socket(7)).
         _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
-        guard unsafe bind(descriptor, first.pointee.ai_addr, first.pointee.ai_addrlen) == 0,
-            listen(descriptor, backlog) == 0
-        else {
+        guard unsafe bind(descriptor, first.pointee.ai_addr, first.pointee.ai_addrlen) == 0 else {
             let code = errno
             close(descriptor)
             throw failure(address, code)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
 import Glibc
-import HTTPServer
 import PushSimulator
 import Signing
 import Terminal
@@ -85,14 +84,5 @@ struct DemoGround: Sendable {
             return lines.suffix(count).map { DisplayWidth.sanitised(String($0)) }.joined(separator: "\n")
         }
         return ends.joined(separator: "\n\n")
-    }
-}
-
-/// A TCP port on loopback that is free at this moment.
-enum FreePort {
-    static func take() throws -> UInt16 {
-        let listener = try ListenSocket.network(ListenAddress(host: "127.0.0.1", port: 0))
-        defer { close(listener) }
-        return ListenSocket.port(of: listener) ?? 0
     }
 }

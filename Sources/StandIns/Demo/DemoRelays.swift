@@ -14,14 +14,15 @@ final class DemoRelays: Sendable {
         let name: String
         let directory: String
         /// The address of its API, with a port that is chosen anew for each demo.
-        let address: ListenAddress
+        var address: ListenAddress { ListenAddress(host: "127.0.0.1", port: port.number) }
+        private let port: HeldPort
         /// Empty for the first, whose files have the usual names.
         private let suffix: String
 
         init(_ number: Int, in directory: String) throws {
             (name, self.directory) = ("relay-\(number + 1)", directory)
             suffix = number == 0 ? "" : "-\(number + 1)"
-            address = ListenAddress(host: "127.0.0.1", port: try FreePort.take())
+            port = try HeldPort()
         }
 
         var configurationPath: String { "\(directory)/config\(suffix).json5" }
