@@ -90,7 +90,11 @@ class Relay:
     def __init__(self, simulator, apps, configuration="", listen=""):
         self.simulator = simulator
         self.folder = tempfile.mkdtemp(prefix="page-")
-        self.port = self._free_port()
+        # Bound, and not listening: no other program gets the port before the relay listens on it, nor while it is started again.
+        self.held = socket.socket()
+        self.held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.held.bind(("127.0.0.1", 0))
+        self.port = self.held.getsockname()[1]
         other_key = f"{self.folder}/other.p8"
         subprocess.run(
             ["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", other_key],
@@ -114,12 +118,6 @@ class Relay:
                 apps: {{ {text} }} }}""")
         self.process = None
         self.start()
-
-    @staticmethod
-    def _free_port():
-        with socket.socket() as one:
-            one.bind(("127.0.0.1", 0))
-            return one.getsockname()[1]
 
     @property
     def origin(self):
@@ -151,6 +149,7 @@ class Relay:
     def clear(self):
         self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
+        self.held.close()
 
     # What is asked of it
 
