@@ -171,6 +171,26 @@ import UpgradeRules
         #expect(try verdict(next).state == .held(until: end))
     }
 
+    @Test func `A relay that leads again asks the store at once`() throws {
+        defer { bench.stop() }
+        let membership = bench.store.membership
+        membership.beginFleet { MonotonicTime(nanoseconds: 0) }
+        let (node, _) = try bench.store.join(NodeDescription(name: "a", release: "test"), for: .seconds(60))
+        membership.note(node, trustedUntil: MonotonicTime(nanoseconds: 1 << 60))
+        membership.note(leads: true)
+        var life = try live(hold: .zero)
+        life.turn()
+        #expect(try verdict(life).isOpen)
+        membership.note(leads: false)
+        life.turn()
+        membership.note(leads: true)
+        pass(.seconds(60))
+        // Its own next question is hours away, and until then the answer would be one from before.
+        life.turn()
+        life.turn()
+        #expect(try verdict(life).isOpen)
+    }
+
     @Test func `Another version begins another hold, also after a restart`() throws {
         defer { bench.stop() }
         var life = try live()

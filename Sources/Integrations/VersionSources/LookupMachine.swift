@@ -22,6 +22,9 @@ package struct LookupMachine: PollMachine, Hashable {
         return asked < keys.count ? schedule.next(keys[asked], at: now) : .wait(until: schedule.due(at: now))
     }
 
+    /// Lets the next round begin at once, as far as a pause that the store asked for allows.
+    package mutating func hasten(at now: Timestamp) { schedule.hasten(to: now) }
+
     /// Takes the answer for the key that was due.
     ///
     /// - Parameter known: the newest version that the store has shown before: an older one is a stale copy.

@@ -97,9 +97,11 @@ package struct SourceLoop {
         }
         let leads = runner.store.membership.leads
         if leads, !led {
-            // It goes on with the evidence of the relay that led before it.
+            // It goes on with the evidence of the relay that led before it. That alone forces no user, so each store is asked
+            // at once, also where this relay itself led before and its next question is hours away.
             runner.takeUpEvidence()
             evidenceChanged()
+            for index in watched.indices { hasten(index, isAlsoLookup: true) }
         }
         led = leads
         if directories?.drain() ?? false { filesChanged() }

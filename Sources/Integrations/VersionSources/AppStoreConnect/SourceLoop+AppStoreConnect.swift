@@ -11,13 +11,17 @@ extension SourceLoop {
         for index in watched.indices where watched[index].source.app == app { hasten(index) }
     }
 
-    mutating func hasten(_ index: Int) {
+    /// - Parameter isAlsoLookup: whether the App Store's lookup is asked, too: it answers few questions a minute.
+    mutating func hasten(_ index: Int, isAlsoLookup: Bool = false) {
         let now = runner.clock()
         if watched[index].asking != nil {
             watched[index].isHastened = true
             return
         }
         switch watched[index].kind {
+        case .appStore(let source, var machine) where isAlsoLookup:
+            machine.hasten(at: now)
+            watched[index].kind = .appStore(source, machine)
         case .appStoreConnect(let source, var machine):
             machine.hasten(at: now)
             watched[index].kind = .appStoreConnect(source, machine)
