@@ -66,8 +66,10 @@ import Testing
 
     // MARK: Several apps
 
-    private static func campaign(_ id: String, _ app: String, _ platform: String) -> String {
-        #"{"id":"\#(id)","app":"\#(app)","platform":"\#(platform)","required":"2.0.0","state":"running"}"#
+    private static func campaign(
+        _ id: String, _ app: String, _ platform: String, _ required: String = "2.0.0", state: String = "running"
+    ) -> String {
+        #"{"id":"\#(id)","app":"\#(app)","platform":"\#(platform)","required":"\#(required)","state":"\#(state)"}"#
     }
 
     private static let shared: [String: (Int, String)] = [
@@ -127,10 +129,74 @@ import Testing
     @Test func `What is still not clear with an app is refused, and an app without campaigns has none`() async {
         let transcript = Transcript()
         let words = ["campaigns", "cancel", "latest", "--app"]
-        #expect(await transcript.run(words + ["a"], ScriptedTransport(Self.shared)) == .failed)
+        var several = Self.shared
+        several["GET /v1/campaigns?limit=1000&app=a"] = (
+            200,
+            """
+            {"items":[\(Self.campaign("a00000000002", "a", "android", "2.1.0")),\
+            \(Self.campaign("a00000000001", "a", "ios"))],"next":null}
+            """
+        )
+        #expect(await transcript.run(words + ["a"], ScriptedTransport(several)) == .failed)
         #expect(transcript.err.contains("\"latest\" of which app?"))
         #expect(await transcript.run(words + ["c"], ScriptedTransport(Self.shared)) == .failed)
         #expect(transcript.err.hasSuffix("error: there is no campaign of c yet\n"), "\(transcript.err)")
+    }
+
+    // MARK: One release on both platforms
+
+    /// The newest of app a require 2.1.0 on both platforms; 2.0.0 came before, superseded on Android.
+    private static let releases: [String: (Int, String)] = {
+        let items = [
+            campaign("a00000000004", "a", "android", "2.1.0"), campaign("a00000000003", "a", "ios", "2.1.0"),
+            campaign("a00000000002", "a", "android", state: "superseded"), campaign("a00000000001", "a", "ios"),
+        ].joined(separator: ",")
+        var answers: [String: (Int, String)] = [
+            "GET /v1/apps": (200, #"{"items":[{"app":"a","platform":"ios"},{"app":"a","platform":"android"}]}"#),
+            "GET /v1/campaigns?limit=1000": (200, #"{"items":[\#(items)],"next":null}"#),
+            "GET /v1/campaigns?limit=1000&app=a": (200, #"{"items":[\#(items)],"next":null}"#),
+        ]
+        for number in 1...4 {
+            answers["POST /v1/campaigns/a0000000000\(number)/pause"] = (
+                200, campaign("a0000000000\(number)", "a", "ios", state: "paused")
+            )
+        }
+        return answers
+    }()
+
+    @Test(arguments: [
+        (["latest"], ["a00000000004", "a00000000003"]), (["2.1.0"], ["a00000000004", "a00000000003"]),
+        (["2.1"], ["a00000000004", "a00000000003"]), (["2.0.0", "--app", "a"], ["a00000000001"]),
+        (["2.0.0", "--platform", "ios"], ["a00000000001"]), (["latest", "--platform", "ios"], ["a00000000003"]),
+    ])
+    func `A release names its campaign on each platform`(words: [String], ids: [String]) async {
+        let transport = ScriptedTransport(Self.releases)
+        _ = await Transcript().run(["campaigns", "pause"] + words, transport)
+        let posted = transport.requests.filter { $0.method == "POST" }.map(\.path)
+        #expect(posted == ids.map { "/v1/campaigns/\($0)/pause" })
+    }
+
+    @Test func `A release that fails on one platform ends there, and what was done is named`() async {
+        var answers = Self.releases
+        answers["POST /v1/campaigns/a00000000003/pause"] = (
+            409, #"{"title":"Conflict","status":409,"detail":"it is completed"}"#
+        )
+        let transcript = Transcript()
+        #expect(await transcript.run(["campaigns", "pause", "latest"], ScriptedTransport(answers)) == .failed)
+        #expect(transcript.out.hasPrefix("campaign a00000000004 is paused\n"), "\(transcript.out)")
+        #expect(transcript.err.contains("it is completed; done before it: campaign a00000000004"), "\(transcript.err)")
+    }
+
+    @Test func `A release that several apps have, or none, is refused`() async {
+        let transcript = Transcript()
+        #expect(await transcript.run(["campaigns", "pause", "2.0.0"], ScriptedTransport(Self.shared)) == .failed)
+        #expect(transcript.err.contains("\"2.0.0\" of which app?"), "\(transcript.err)")
+        #expect(await transcript.run(["campaigns", "pause", "9.0.0"], ScriptedTransport(Self.releases)) == .failed)
+        #expect(transcript.err.hasSuffix("error: there is no campaign of 9.0.0 yet\n"), "\(transcript.err)")
+        // An option takes one campaign.
+        let words = ["deliveries", "--campaign", "2.1.0"]
+        #expect(await transcript.run(words, ScriptedTransport(Self.releases)) == .failed)
+        #expect(transcript.err.contains("\"2.1.0\" of which app?"), "\(transcript.err)")
     }
 
     @Test func `Who only reads the latest is told whose it is`() async {
@@ -146,7 +212,8 @@ import Testing
         let words = ["campaigns", "release", "b00000000001", "--app", "a"]
         #expect(await transcript.run(words, ScriptedTransport(Self.shared)) == .usage)
         #expect(
-            transcript.err.contains("--app goes with \"latest\" alone: it names the app whose newest campaign is meant")
+            transcript.err.contains(
+                "--app goes with \"latest\" or a version alone: it names the app whose campaign is meant")
         )
     }
 

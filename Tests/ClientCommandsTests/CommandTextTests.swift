@@ -19,7 +19,10 @@ import Testing
     private static let lines: [String: [String]] = [
         "serve": [], "demo": [], "simulate-apns": [], "simulate-fcm": [],
         "check-config": ["--config GOOD", "--config GOOD --online", "--config BROKEN"],
-        "version set": ["com.example.app ios --required 2.0.0 --latest 2.1.0 --yes"],
+        "version set": [
+            "com.example.app ios --required 2.0.0 --latest 2.1.0 --yes", "com.example.app all --required 2.0.0 --yes",
+            "com.example.app all --required 2.0.0 --minimum-os 15.0",
+        ],
         "version show": ["", "com.example.app"],
         "version release": ["com.example.app ios --yes"],
         "version block": ["com.example.app ios 1.9.4 --yes"],

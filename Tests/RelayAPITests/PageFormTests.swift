@@ -7,6 +7,7 @@ import Requirements
 import Synchronization
 import TestPeers
 import Testing
+import UpgradeRules
 
 @testable import RelayAPI
 
@@ -66,6 +67,39 @@ import Testing
             "POST", "\(Self.app)/raise", "step=raise&required=200.0&doubts=implausible-rise+200.0")
         #expect(page.status == 422 && page.body.contains("value=\"raise\""), "the question again")
         #expect(try bench.store.version(of: Bench.app) == nil)
+    }
+
+    @Test("one form raises both platforms, each with the facts that were shown of it and its own oldest system")
+    func bothPlatforms() throws {
+        let bench = try Bench(hasPage: true)
+        let browser = try Browser(bench)
+        let android = AppKey(app: "com.example.app", platform: .android)
+        let fields = "required=2.0&minimumOs=15.0&android.minimumOs=29&also.android=yes"
+        #expect(try browser.ask("GET", "\(Self.app)/raise").body.contains("name=\"also.android\""))
+        let question = try browser.ask("POST", "\(Self.app)/raise", "step=plan&\(fields)")
+        #expect(question.status == 200, "\(question.body.suffix(2000))")
+        #expect(question.body.contains("com.example.app Android"))
+        let shown = question.body.matches(of: /name="((?:android\.)?if[A-Z][A-Za-z]*)" value="([^"]*)"/).map {
+            (name: String($0.1), value: String($0.2))
+        }
+        #expect(shown.contains { $0.name == "ifVersion" } && shown.contains { $0.name == "android.ifVersion" })
+        func raise(_ change: (String, String) -> String?) throws -> Answer {
+            let facts = shown.compactMap { name, value in change(name, value).map { "&\(name)=\($0)" } }.joined()
+            return try browser.ask("POST", "\(Self.app)/raise", "step=raise&\(fields)\(facts)")
+        }
+        // A fact of one platform that is not carried is asked for again, and a stale one leaves that platform as it is.
+        #expect(try raise { $0 == "android.ifVersion" ? nil : $1 }.status == 409)
+        #expect(try bench.store.version(of: Bench.app) == nil && bench.store.version(of: android) == nil)
+        let stale = try raise { $0 == "android.ifVersion" ? "1.0" : $1 }
+        #expect(stale.status == 409 && stale.body.contains("android: not done (409)"), "\(stale.body.suffix(3000))")
+        #expect(try bench.store.version(of: android) == nil)
+        let done = try raise { $0 == "ifVersion" ? "2.0" : $1 }
+        #expect(done.status == 303, "\(done.body.suffix(2000))")
+        for (key, system) in [(Bench.app, "15.0"), (android, "29")] {
+            let requirements = try #require(try bench.store.version(of: key)).requirements
+            #expect(requirements.required?.version == (try Version("2.0")))
+            #expect(requirements.required?.minimumOS?.text == system)
+        }
     }
 
     @Test("signing in leads to the view that was asked for, and to no other server")

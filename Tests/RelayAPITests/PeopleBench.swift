@@ -87,6 +87,7 @@ struct PeopleBench {
     ]
     private static let bodies: [String: [String]] = [
         "PUT /v1/apps/{app}/{platform}/version": [#"{"latest":"3.1","confirm":true}"#, #"{"required":"2.0"}"#],
+        "PUT /v1/apps/{app}/version": [#"{"latest":"3.2","confirm":true}"#, #"{"required":"2.0"}"#],
         "POST /v1/apps/{app}/{platform}/release": ["{}"],
         "POST /v1/apps/{app}/{platform}/withdraw": [#"{"required":"3.0"}"#],
         "POST /v1/apps/{app}/{platform}/plan": [#"{"required":"4.0","telephones":["15500001111"],"confirm":true}"#],

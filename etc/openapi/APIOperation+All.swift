@@ -73,6 +73,9 @@ extension APIOperation {
             takes: .object("Bump"),
             gives: [.ok("BumpResult"), .bumpAccepted]),
         APIOperation(
+            "bumpPlatforms", "PUT /v1/apps/{app}/version",
+            takes: .object("PlatformsBump"), gives: [.ok("PlatformResult"), .accepted("PlatformResult")]),
+        APIOperation(
             "releaseVersion", "POST /v1/apps/{app}/{platform}/release",
             takes: .object("VersionRelease"), mayBeEmpty: true, gives: [.ok("Version"), .accepted("ApprovalAsked")]),
         APIOperation(
@@ -89,8 +92,11 @@ extension APIOperation {
     private static let webhooks: [APIOperation] = [
         APIOperation(
             "receiveVersion", "POST /v1/webhooks/version",
-            takes: .object("VersionWebhook"),
-            gives: [.ok("BumpResult"), .bumpAccepted], refuses: [409]),
+            takes: .json(.anyOf([.ref("VersionWebhook"), .ref("PlatformsWebhook")])),
+            gives: [
+                Answer(200, .json(.anyOf([.ref("BumpResult"), .ref("PlatformResult")]))),
+                Answer(202, .json(.anyOf([.ref("BumpResult"), .ref("ApprovalAsked"), .ref("PlatformResult")]))),
+            ], refuses: [409]),
         APIOperation(
             "receiveGitHubRelease", "POST /v1/webhooks/github/{app}/{platform}",
             takes: .json(.event(of: "GitHub")), headers: [Header(name: "X-GitHub-Event", isRequired: true)],

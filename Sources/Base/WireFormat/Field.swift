@@ -10,6 +10,8 @@ package enum Field: String, Sendable {
     case minimumOs, osTooOld, blocked, blocks, blockCampaigns, unblocked, messages
     case inForce, inForceSince, inForceBy, inForceReason, inForceHistory, announced, waitingReason
     case actor, source, createdAt, updatedAt
+    // One release of several platforms.
+    case platforms, result
     // The state that a person is shown before an act, and its changes since.
     case shown, releasable, changed, confirm, doubts
     // Requests for a second person.

@@ -19,6 +19,8 @@ package struct ProblemDetails: Error {
     package var changed: [Shown.Change] = []
     /// The doubts that need a confirmation: the member `confirm` lists them, to be sent back.
     var doubts: [Doubt] = []
+    /// The result of each platform's part of a release; empty: it was for one platform.
+    var parts: [PlatformAnswer] = []
     package var headers: [(String, String)] = []
 
     package init(_ status: Int, _ detail: String, headers: [(String, String)] = []) {
@@ -222,6 +224,9 @@ extension ProblemDetails {
             .optionalList(.changed, of: changeShape, "The confirmed facts that no longer hold. Nothing was changed.") {
                 $0.changed.isEmpty ? nil : $0.changed
             },
+            .optionalList(
+                .platforms, of: PlatformAnswer.failureShape, "Of a release for several platforms: the result of each."
+            ) { $0.parts.isEmpty ? nil : $0.parts },
             .optionalList(
                 .confirm, of: Doubt.shape,
                 "The doubts for which the bump is refused: sent as `confirm`, they are covered."

@@ -69,6 +69,10 @@ extension Route {
             "PUT", "/v1/apps/{app}/{platform}/version", .scope(.versions), .work(.writes), isNoteworthy: true,
             act: .raise,
             .body { api, call, body in try api.bump(call.app, body: body, by: call.caller) }),
+        // One release, all platforms.
+        Route(
+            "PUT", "/v1/apps/{app}/version", .scope(.versions), .work(.writes), isNoteworthy: true, act: .raise,
+            .body { api, call, body in try api.bump(platformsOf: call.path.app, body: body, by: call.caller) }),
         Route(
             "POST", "/v1/apps/{app}/{platform}/release", .scope(.versions), .work(.writes), isNoteworthy: true,
             act: .release,

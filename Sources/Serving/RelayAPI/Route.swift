@@ -62,8 +62,8 @@ package final class Route: Sendable {
     package let answer: Answer
     /// Whether it changes an app's requirements, and nothing else.
     var changesRequirements: Bool {
-        path.hasPrefix("/v1/apps/{app}/{platform}/")
-            && ["version", "release", "withdraw"].contains { path.hasSuffix($0) }
+        path.hasPrefix("/v1/apps/{app}/")
+            && ["/version", "/release", "/withdraw"].contains { path.hasSuffix($0) }
     }
     /// Whether it takes any method and any `Authorization`: a proxy may ask with those of its client.
     let isForProxies: Bool

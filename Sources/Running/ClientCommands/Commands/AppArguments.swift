@@ -14,6 +14,14 @@ enum AppArguments {
         func path(_ parts: String...) -> [String] { ["v1", "apps", app, platform] + parts }
     }
 
+    /// The word for all platforms of an app.
+    static let all = "all"
+
+    /// Whether PLATFORM is "all".
+    static func isAll(_ arguments: ParsedArguments) throws(UsageError) -> Bool {
+        try arguments.require("PLATFORM").lowercased() == all
+    }
+
     /// "com.example.app ios", for the first words of an answer.
     static func name(_ arguments: ParsedArguments) throws(UsageError) -> String {
         "\(try arguments.require("APP")) \(try platform(arguments.require("PLATFORM")))"

@@ -66,21 +66,33 @@ extension CommandEntry {
         let spec = CommandSpec.named(name)
         return CommandEntry(name) { arguments, context in
             let connection = try ConnectionOptions(arguments, tokenIsDevice: tokenIsDevice)
-            let whole = try await CampaignReference.resolved(
+            let all = try await CampaignReference.resolved(
                 arguments, of: spec, isChanged: changesCampaign,
                 note: { if !connection.isJSON { context.console.writeError($0) } },
                 { try connection.client(context) })
-            do {
-                return try await run(ClientRun(arguments: whole, connection: connection, context: context))
-            } catch var failure as CommandFailure {
-                if failure.isOfUnknownApp, let app = whole.positional("APP") ?? whole.value("app"),
-                    let near = try await AppArguments.suggestion(for: app, connection.client(context))
-                {
-                    failure.hint = "did you mean \"\(near)\"?"
+            // A release has a campaign for each platform: one after the other, up to the first that fails.
+            for (place, whole) in all.enumerated() {
+                if place > 0, !connection.isJSON { context.console.write("\n") }
+                do {
+                    let code = try await run(ClientRun(arguments: whole, connection: connection, context: context))
+                    guard code == .done else { return code }
+                } catch var failure as CommandFailure {
+                    if failure.isOfUnknownApp, let app = whole.positional("APP") ?? whole.value("app"),
+                        let near = try await AppArguments.suggestion(for: app, connection.client(context))
+                    {
+                        failure.hint = "did you mean \"\(near)\"?"
+                    }
+                    if place > 0 { failure.message += "; done before it: \(done(all[..<place]))" }
+                    throw failure
                 }
-                throw failure
             }
+            return .done
         }
+    }
+
+    private static func done(_ runs: some Sequence<ParsedArguments>) -> String {
+        runs.compactMap { $0.positional(CampaignReference.placeholder).map { "campaign \($0)" } }.joined(
+            separator: ", ")
     }
 
     /// A command that sends the daemon one request and shows the answer: with `--json` as it came, else as `text`.

@@ -8,25 +8,30 @@ import WireFormat
 
 extension CommandEntry {
     static let versionSet = client("version set") { run in
+        if try AppArguments.isAll(run.arguments) { return try await setOnAll(run) }
         let reply = try await run.send(bump: BumpArguments.body(run.arguments)) { name, plan in
             let version = plan.shown(.required, or: run.arguments.value("latest") ?? "")
             return ActWords(.raise, "\(version) of \(name)", devices: plan[.toPush]?.integer).question
         }
-        try run.show(reply.text, ApprovalText.asked(reply.json) ?? bumped(run.arguments, reply))
+        try run.show(
+            reply.text, bumped(AppArguments.name(run.arguments), reply.json, hasRisen: reply.status == 202))
         return .done
     }
 
-    private static func bumped(_ arguments: ParsedArguments, _ reply: RelayClient.Reply) throws -> String {
-        let answer = reply.json
+    /// The text for the answer to a bump of one platform.
+    ///
+    /// - Parameter hasRisen: whether the API answered with 202.
+    static func bumped(_ name: String, _ answer: JSONValue, hasRisen: Bool) -> String {
+        if let asked = ApprovalText.asked(answer) { return asked }
         let version = answer[.version] ?? .null
         let head =
-            "\(try AppArguments.name(arguments)): required \(version.shown(.required, or: "-")), "
+            "\(name): required \(version.shown(.required, or: "-")), "
             + "latest \(version.shown(.latest, or: "-"))\n"
         let id = answer[.campaign]?.shown(.id) ?? ""
         let wait = version.shown(.waitingReason)
         let news =
             id.isEmpty
-            ? pushesNothing(hasRisen: reply.status == 202)
+            ? pushesNothing(hasRisen: hasRisen)
             : "campaign \(id) \(wait.isEmpty ? "started" : "waits"); "
                 + "\"upgrade-relay campaigns watch \(id)\" shows how it goes\n"
         return head + news + (wait.isEmpty ? "" : waiting(version)) + answer.warnings

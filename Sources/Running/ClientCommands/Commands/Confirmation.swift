@@ -84,12 +84,12 @@ extension ClientRun {
             to: APIRequest("PUT", AppArguments.path(arguments, "version"), json: .object(body)))
     }
 
-    private static func confirmed(_ doubts: [JSONValue]) -> [JSONMember] {
+    static func confirmed(_ doubts: [JSONValue]) -> [JSONMember] {
         doubts.isEmpty ? [] : [JSONMember(name: "confirm", value: .array(doubts))]
     }
 
     /// The doubts that `--yes` confirms: only those about versions that the command names.
-    private static func named(by bump: JSONValue) -> [JSONValue] {
+    static func named(by bump: JSONValue) -> [JSONValue] {
         func doubt(_ reason: Doubt.Reason, _ version: JSONValue) -> JSONValue {
             ["reason": .string(reason.rawValue), "version": version]
         }

@@ -6,6 +6,11 @@ import WireFormat
 package struct FormFields: Sendable {
     private let items: [RequestTarget.QueryItem]
 
+    /// A form without fields.
+    package static let empty = FormFields()
+
+    private init() { items = [] }
+
     /// - Throws: a 400 where something does not decode to UTF-8.
     package init(_ body: [UInt8]) throws {
         let malformed = ProblemDetails(400, "the body is not that of a form in percent-encoded UTF-8")

@@ -13,7 +13,7 @@ extension Schema {
     static let bodies: [(name: String, schema: Schema)] = [
         ("VersionText", versionText), ("MessageText", messageText), ("MessageByLanguage", messageByLanguage),
         ("NewAlert", newAlert), ("NewBuildNumbers", newBuildNumbers), ("Bump", bump),
-        ("VersionWebhook", versionWebhook),
+        ("VersionWebhook", versionWebhook), ("PlatformsBump", platformsBump), ("PlatformsWebhook", platformsWebhook),
         ("TestPush", testPush), ("DeviceRegistration", deviceRegistration), ("DeviceChange", deviceChange),
         ("DeviceImportLine", deviceImportLine), ("Retry", retry), ("Hurry", hurry), ("CampaignAct", campaignAct),
         ("CampaignRelease", campaignRelease), ("CampaignCancel", campaignCancel),
@@ -100,6 +100,33 @@ extension Schema {
         "A request to raise versions; at least one member that is not null, or \(terms), which null changes, too. Its URL and message are its own; if left out, they are the configuration's. A bump that raises nothing rewords the present requirement: with required, wholly; without, in the members it brings.",
         wishes + [alone] + Property.shown(by: .raise)
     ).with("not", nothingAsked.json)
+
+    private static func ofPlatforms(areNeeded: Bool) -> [Property] {
+        let list = list(of: .words(Platform.self)).with("minItems", 1).with("maxItems", 8)
+        let text = "The platforms that it is for"
+        return [
+            areNeeded
+                ? Property("platforms", list.described("\(text)."))
+                : optional("platforms", list.orNull, "\(text); default: all that are configured for the app.")
+        ]
+            + Platform.allCases.map {
+                optional(
+                    $0.rawValue, Schema.ref("Bump").orNull,
+                    "Members of a bump for \($0.rawValue) alone, in the place of those beside it, such as its lowest system."
+                )
+            }
+    }
+
+    private static let platformsBump = object(
+        "One release for several platforms: the members of a bump are for all of them. Each platform's part is decided by itself; with a fault in any part none is.",
+        ofPlatforms(areNeeded: false) + wishes + [alone] + Property.shown(by: .raise))
+
+    private static let platformsWebhook = object(
+        "One release for several platforms of an app: `platforms` in the place of `platform`.",
+        [
+            Property(
+                "app", text.long(1...255).matching("^[^\\u0000]*$").described("The app's name in the configuration."))
+        ] + ofPlatforms(areNeeded: true) + wishes)
 
     private static let versionWebhook = object(
         "A bump that names its app; at least one more member that is not null, or \(terms), which null changes, too.",

@@ -54,7 +54,7 @@ extension API {
         return try apply(bump, by: Self.alone(caller.confirming(carried.shown), carried.alone), receipt: nil)
     }
 
-    private func read(_ body: [UInt8], _ app: AppKey) throws -> (VersionBump, Carried) {
+    func read(_ body: [UInt8], _ app: AppKey) throws -> (VersionBump, Carried) {
         var carried = Carried()
         let bump = try BumpBody.read(body, app: app, schemes: control.profile(of: app)?.downloadSchemes ?? []) {
             carried.shown = Shown(.raise, in: &$0)

@@ -60,18 +60,22 @@ extension View {
 }
 
 extension HTML {
-    mutating func hidden(_ name: StaticString, _ value: String) {
-        void("input", [.named("type", "hidden"), .named("name", name.description), .named("value", value)])
+    mutating func hidden(_ name: StaticString, _ value: String) { hidden(name.description, value) }
+
+    mutating func hidden(_ name: String, _ value: String) {
+        void("input", [.named("type", "hidden"), .named("name", name), .named("value", value)])
     }
 
     /// Hidden fields with the facts that the question showed; an empty value means that there was nothing.
-    mutating func carries(_ act: ActKind, _ shown: Shown) {
+    ///
+    /// - Parameter prefix: what the fields' names begin with, where a form acts on several objects.
+    mutating func carries(_ act: ActKind, _ shown: Shown, prefix: String = "") {
         for fact in act.facts {
             let value = shown.facts[fact] ?? .nothing
             void(
                 "input",
                 [
-                    .named("type", "hidden"), .named("name", fact.rawValue),
+                    .named("type", "hidden"), .named("name", "\(prefix)\(fact.rawValue)"),
                     .named("value", value == .nothing ? "" : value.words),
                 ])
         }
@@ -80,10 +84,10 @@ extension HTML {
 
 extension FormFields {
     /// The facts that a form carried; nil where one is missing or malformed.
-    func shown(_ act: ActKind) -> Shown? {
+    func shown(_ act: ActKind, prefix: String = "") -> Shown? {
         var shown = Shown()
         for fact in act.facts {
-            guard let text = exact(fact.rawValue) else { return nil }
+            guard let text = exact("\(prefix)\(fact.rawValue)") else { return nil }
             if text.isEmpty {
                 shown.facts[fact] = .nothing
             } else if !fact.isNumber {

@@ -37,6 +37,9 @@ extension View {
                 [.class("narrow"), .named("data-keep", "raise \(key.app) \(key.platform.rawValue)")]
             ) { html in
                 raiseFields(&html, form, faults)
+                for other in otherPlatforms(key) {
+                    alsoFields(&html, other, form ?? RaiseForm(fields: .empty, key: key))
+                }
                 html.void(
                     "input",
                     [
@@ -67,20 +70,42 @@ extension View {
         html.checkbox(say("Whatever the hour"), name: "now", isChecked: form?.fields["now"] != nil)
     }
 
+    /// The same app on the other platforms.
+    private func otherPlatforms(_ key: AppKey) -> [AppKey] {
+        api.control.apps().filter { $0.app == key.app && $0.platform != key.platform }
+    }
+
+    /// The box that makes it one release for another platform, too, and what is different there.
+    private func alsoFields(_ html: inout HTML, _ other: AppKey, _ form: RaiseForm) {
+        let also = RaiseForm.also(other.platform)
+        html.checkbox(
+            say("Also for %: one release", name(other)), name: also, isChecked: form.fields[also.description] != nil)
+        let minimum = form.minimumOS(other)
+        html.field(
+            say("Oldest system on %", other.platform == .ios ? "iOS" : "Android"), name: minimum,
+            value: form.fields[minimum.description] ?? "")
+    }
+
     /// The dry run, or the act once it is confirmed.
     func raise(_ key: AppKey, sent fields: FormFields) throws -> Response {
         try need(.versions)
-        let form = RaiseForm(fields: fields)
+        let form = RaiseForm(fields: fields, key: key)
         if fields["step"] == "edit" { return try raise(key, form) }
         do {
             guard fields["step"] == "raise" else { return try plan(key, form) }
             // The question had a box to tick, and it came back unticked.
-            if fields["confirm"] == nil, fields[RaiseForm.doubts.description] != nil {
-                return try plan(key, form, isUnticked: true)
-            }
+            let hasDoubts = form.keys.contains { fields["\(form.prefix($0))\(RaiseForm.doubts)"] != nil }
+            if fields["confirm"] == nil, hasDoubts { return try plan(key, form, isUnticked: true) }
             return try perform(.raise, fields) { caller in
-                _ = try api.bump(key, body: form.body(confirming: form.confirmed), by: caller)
-                let waits = try api.openApprovals(of: key).contains { $0.approval.asked.person == caller.actor.person }
+                if form.keys.count > 1 {
+                    guard let body = form.bodyOfAll() else { return try plan(key, form, stale: Stale(changes: [])) }
+                    _ = try api.bump(platformsOf: key.app, body: body, by: self.caller)
+                } else {
+                    _ = try api.bump(key, body: form.body(of: key, confirming: form.confirmed(of: key)), by: caller)
+                }
+                let waits = try form.keys.contains {
+                    try api.openApprovals(of: $0).contains { $0.approval.asked.person == caller.actor.person }
+                }
                 return PageHeaders.redirect(to: waits ? PagePath("page", "approvals") : path(key))
             } again: {
                 try plan(key, form, stale: $0)
@@ -95,56 +120,78 @@ extension View {
     private func plan(
         _ key: AppKey, _ form: RaiseForm, stale: Stale? = nil, isUnticked: Bool = false
     ) throws -> Response {
-        // Read before the plan, so that a change in between is found at the confirmation.
-        let shown = try api.shown(.required(key))
-        let planned = try api.planned(key, body: form.body(), by: caller)
-        let report = planned.report
+        // Read before the plans, so that a change in between is found at the confirmation.
+        let shown = try form.keys.map { try api.shown(.required($0)) }
+        let plans = try form.keys.map { try api.planned($0, body: form.body(of: $0), by: caller) }
         let status = stale != nil ? 409 : isUnticked ? 422 : 200
-        return page("\(say("Whom it would reach")): \(name(key))", at: .overview, status: status) { html in
+        let names = form.keys.map(name).joined(separator: ", ")
+        return page("\(say("Whom it would reach")): \(names)", at: .overview, status: status) { html in
             notice(&html, stale)
+            let (toPush, audience) = (
+                plans.reduce(0) { $0 + $1.report.toPush }, plans.reduce(0) { $0 + $1.report.survey.audience }
+            )
             html.tag("p", [.class("result"), .named("role", "status")]) { html in
-                html.tag("strong", text: devices(report.toPush))
-                html.text(" " + say("would be pushed to, of %.", number(report.survey.audience)))
+                html.tag("strong", text: devices(toPush))
+                html.text(" " + say("would be pushed to, of %.", number(audience)))
             }
-            for text in planned.warnings + [report.wait?.reason].compactMap(\.self) {
-                html.tag("p", [.class("notice")]) { reason(&$0, text) }
-            }
-            planFacts(&html, report, of: key)
-            html.tag("h2", text: say("Devices that would get no push"))
-            filtered(&html, report)
-            html.tag("h2", text: say("A phone would get"))
-            preview(
-                &html, PushPreview(payload: report.samplePayload), of: key, caption: say("On the phone"),
-                message: message(of: report))
-            html.tag("details", [.id("payload"), .flag("open")]) { html in
-                html.tag("summary", text: say("The whole push: % bytes", number(Int64(report.samplePayloadSize))))
-                html.tag("pre", [.named("tabindex", "0")], text: String(decoding: report.samplePayload, as: UTF8.self))
+            for (key, plan) in zip(form.keys, plans) {
+                if plans.count > 1 { html.tag("h2") { $0.foreign(name(key)) } }
+                planned(&html, plan.report, plan.warnings, of: key, level: plans.count > 1 ? "h3" : "h2")
             }
             html.form(self, path(key, "raise")) { html in
-                for name in RaiseForm.names + ["now", RaiseForm.zone] {
-                    guard let value = form.fields[name.description] else { continue }
+                for name in form.carried {
+                    guard let value = form.fields[name] else { continue }
                     html.hidden(name, value)
                 }
-                html.carries(.raise, shown)
-                if !report.doubts.isEmpty {
-                    html.hidden(RaiseForm.doubts, RaiseForm.text(report.doubts))
-                    for doubt in report.doubts { html.tag("p", [.class("notice")], text: words(doubt)) }
+                for (key, shown) in zip(form.keys, shown) {
+                    html.carries(.raise, shown, prefix: form.prefix(key))
+                }
+                let doubtful = zip(form.keys, plans.map(\.report.doubts)).filter { !$0.1.isEmpty }
+                for (key, doubts) in doubtful {
+                    html.hidden("\(form.prefix(key))\(RaiseForm.doubts)", RaiseForm.text(doubts))
+                    for doubt in doubts { html.tag("p", [.class("notice")], text: words(doubt)) }
+                }
+                if !doubtful.isEmpty {
                     html.checkbox(
                         say("I mean it."), name: "confirm",
                         fault: isUnticked ? say("Nothing was done: tick this box if it is meant.") : nil)
                 }
                 html.tag("p", [.class("buttons")]) { html in
                     html.button(
-                        report.isAboutBlocks
-                            ? say("Block it for %", devices(report.toPush))
-                            : report.canary.map { say("Raise it for % first", devices($0)) }
-                                ?? say("Raise it for %", devices(report.toPush)),
-                        isDangerous: true,
+                        label(of: plans.map(\.report)), isDangerous: true,
                         [.named("name", "step"), .named("value", "raise")])
                     html.text(" ")
                     html.button(say("Change it"), [.named("name", "step"), .named("value", "edit"), .class("plain")])
                 }
             }
+        }
+    }
+
+    private func label(of reports: [PlanReport]) -> String {
+        let toPush = devices(reports.reduce(0) { $0 + $1.toPush })
+        if reports.allSatisfy(\.isAboutBlocks) { return say("Block it for %", toPush) }
+        let canaries = reports.compactMap(\.canary)
+        return canaries.isEmpty
+            ? say("Raise it for %", toPush) : say("Raise it for % first", devices(canaries.reduce(0, +)))
+    }
+
+    /// One platform's dry run.
+    private func planned(
+        _ html: inout HTML, _ report: PlanReport, _ warnings: [String], of key: AppKey, level: StaticString
+    ) {
+        for text in warnings + [report.wait?.reason].compactMap(\.self) {
+            html.tag("p", [.class("notice")]) { reason(&$0, text) }
+        }
+        planFacts(&html, report, of: key)
+        html.tag(level, text: say("Devices that would get no push"))
+        filtered(&html, report)
+        html.tag(level, text: say("A phone would get"))
+        preview(
+            &html, PushPreview(payload: report.samplePayload), of: key, caption: say("On the phone"),
+            message: message(of: report))
+        html.tag("details", [.id("payload-\(key.platform.rawValue)"), .flag("open")]) { html in
+            html.tag("summary", text: say("The whole push: % bytes", number(Int64(report.samplePayloadSize))))
+            html.tag("pre", [.named("tabindex", "0")], text: String(decoding: report.samplePayload, as: UTF8.self))
         }
     }
 
