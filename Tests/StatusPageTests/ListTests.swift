@@ -36,7 +36,8 @@ import UpgradeRules
     @Test func `A moment that is typed without a zone is one of the page's zone`() throws {
         func body(_ form: String) throws -> String {
             let key = AppKey(app: "com.example.app", platform: .ios)
-            return String(decoding: RaiseForm(fields: try FormFields(Array(form.utf8)), key: key).body(of: key), as: UTF8.self)
+            let raise = RaiseForm(fields: try FormFields(Array(form.utf8)), key: key)
+            return String(decoding: raise.body(of: key), as: UTF8.self)
         }
         let typed = "requiredFrom=2026-12-01+09%3A00"
         #expect(try body("\(typed)&zone=Asia%2FShanghai").contains("\"2026-12-01T01:00:00.000Z\""))
