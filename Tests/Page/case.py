@@ -37,8 +37,12 @@ class PageCase(unittest.TestCase):
     listen = ""
 
     @classmethod
+    def make_relay(cls):
+        return Relay(simulator(), cls.apps, cls.configuration, cls.listen)
+
+    @classmethod
     def setUpClass(cls):
-        cls.relay = Relay(simulator(), cls.apps, cls.configuration, cls.listen)
+        cls.relay = cls.make_relay()
         # Also where what follows fails.
         cls.addClassCleanup(cls.relay.clear)
         cls.everything = cls.relay.token("everything")

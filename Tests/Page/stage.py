@@ -30,21 +30,37 @@ def wait_until(look, what, seconds=60):
 
 
 class Simulator:
-    """APNs on loopback."""
+    """A push service on loopback, "apns" or "fcm". Its port, key and certificate outlive its end."""
 
-    def __init__(self, folder, *options):
-        self.folder = folder
+    def __init__(self, folder, *options, kind="apns"):
+        self.folder, self.kind, self.port = folder, kind, 0
         os.makedirs(folder, exist_ok=True)
-        out = open(f"{folder}/out", "w")
-        self.process = subprocess.Popen(
-            [BINARY, "simulate-apns", "--listen", "127.0.0.1:0", "--topic", TOPIC, "--team-id", "ABCDE12345",
-             "--key-id", "FGHIJ67890", "--write-key", f"{folder}/key.p8", "--write-ca", f"{folder}/ca.pem", "--json",
-             *options], stdout=out, stderr=subprocess.DEVNULL)
-        self.port = wait_until(self._port, "the simulator's port")
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+             "-subj", "/CN=push", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", f"{folder}/server.key",
+             "-out", f"{folder}/ca.pem"], check=True, stderr=subprocess.DEVNULL)
+        self.begin(*options)
 
-    def _port(self):
-        found = re.search(r'"port":(\d+)', open(f"{self.folder}/out").read())
-        return found and int(found[1])
+    def begin(self, *options):
+        key = f"{self.folder}/key.p8"
+        own = {"apns": ["--topic", TOPIC, "--team-id", "ABCDE12345", "--key-id", "FGHIJ67890",
+                        "--key" if os.path.exists(key) else "--write-key", key],
+               "fcm": ["--account", f"{self.folder}/account.json"]}
+        with open(f"{self.folder}/out", "w") as out:
+            self.process = subprocess.Popen(
+                [BINARY, f"simulate-{self.kind}", "--listen", f"127.0.0.1:{self.port}", *own[self.kind],
+                 "--certificate", f"{self.folder}/ca.pem", "--certificate-key", f"{self.folder}/server.key", "--json",
+                 *options], stdout=out, stderr=subprocess.DEVNULL)
+        self.port = int(wait_until(lambda: re.search(r'"port":(\d+)', self._output()), "the simulator's port")[1])
+
+    def _output(self):
+        return open(f"{self.folder}/out").read()
+
+    def end(self):
+        """Its figures since it began."""
+        self.process.terminate()
+        self.process.wait(20)
+        return json.loads(self._output().splitlines()[-1])
 
     def stop(self):
         self.process.kill()
@@ -85,9 +101,11 @@ class Relay:
     apps: by name what stands beside the download address of its iOS part, as JSON5; "$apns" there is the good service, "$lost" one
     that nobody answers for, "$refused" one that refuses the key.
     listen: further keys of `listen`.
+    android, fcm: the same of the Android part of some, where "$fcm" is the service `fcm`.
+    store: the store; None: a file of its own.
     """
 
-    def __init__(self, simulator, apps, configuration="", listen=""):
+    def __init__(self, simulator, apps, configuration="", listen="", android={}, fcm=None, store=None):
         self.simulator = simulator
         self.folder = tempfile.mkdtemp(prefix="page-")
         # Bound, and not listening: no other program gets the port before the relay listens on it, nor while it is started again.
@@ -106,13 +124,23 @@ class Relay:
 
         services = {"$apns": service(simulator.port, f"{simulator.folder}/key.p8"),
                     "$lost": service(1, f"{simulator.folder}/key.p8"), "$refused": service(simulator.port, other_key)}
-        text = ""
-        for name, more in apps.items():
+        if fcm:
+            services["$fcm"] = (f'fcm: {{ serviceAccount: {{ file: "{fcm.folder}/account.json" }}, '
+                                f'server: "https://127.0.0.1:{fcm.port}", trustedCertificates: "{fcm.folder}/ca.pem" }}')
+
+        def part(address, more):
             for word, config in services.items():
                 more = more.replace(word, config)
-            text += f'{json.dumps(name)}: {{ ios: {{ downloadUrl: "https://apps.apple.com/app/id1", {more} }} }},\n'
+            return f'{{ downloadUrl: "{address}", {more} }}'
+
+        text = ""
+        for name, more in apps.items():
+            text += f'{json.dumps(name)}: {{ ios: {part("https://apps.apple.com/app/id1", more)}'
+            if name in android:
+                text += f', android: {part("https://play.google.com/store/apps/details?id=" + name, android[name])}'
+            text += " },\n"
         with open(f"{self.folder}/config.json5", "w") as file:
-            file.write(f"""{{ store: {{ sqlite: {{ path: "{self.folder}/relay.db" }} }},
+            file.write(f"""{{ store: {store or f'{{ sqlite: {{ path: "{self.folder}/relay.db" }} }}'},
                 listen: {{ address: "127.0.0.1:{self.port}", controlSocket: "{self.folder}/control.sock", {listen} }},
                 {configuration}
                 apps: {{ {text} }} }}""")

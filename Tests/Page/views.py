@@ -88,5 +88,8 @@ def show(browser, relay, view):
     if fields is None:
         return
     for name, value in fields.items():
-        browser.one(f"main [name={name}]").send_keys(value)
+        # The tab keeps what was typed the last time.
+        field = browser.one(f"main [name={name}]")
+        field.clear()
+        field.send_keys(value)
     browser.follow(browser.one("main form button"))
