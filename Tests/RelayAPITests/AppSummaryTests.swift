@@ -36,10 +36,10 @@ import WireFormat
     private static let now = Bench.now
 
     static let cases: [Case] = [
-        Case(testDescription: "nothing", state: nil, line: "nothing is required."),
+        Case(testDescription: "nothing", state: nil, line: "Nothing is required."),
         Case(
             testDescription: "only announced", state: nil, latest: "2.0.0",
-            line: "nothing is required, 2.0.0 is the latest."),
+            line: "Nothing is required, 2.0.0 is the latest."),
         Case(
             testDescription: "between waves, for a person", reach: 500, wait: .approval, waves: [500, 3000, 10_000],
             begunWaves: 1, counts: (95, 5, 0),
@@ -113,7 +113,7 @@ import WireFormat
             line: "2.1.0 will be required; no push was sent yet; next step: you, since something is wrong."),
         Case(
             testDescription: "another program's version is not taken up", state: .asked,
-            line: "nothing is required."),
+            line: "Nothing is required."),
         Case(
             testDescription: "a block", kind: .blocked, have: 970,
             line:

@@ -149,6 +149,52 @@ import UpgradeRules
         #expect(matter.stepDevices == 91 && matter.lacking == 80 && matter.acts == [.approve, .cancel])
     }
 
+    @Test(arguments: [Approval.Act.release, .cancel])
+    func `A decision that is asked for already is left to the second person`(act: Approval.Act) throws {
+        func matters(_ request: Approval?, _ status: CampaignStatus? = nil, row: Requirement? = nil) -> [Attention] {
+            var overview = Overview(at: Self.now)
+            overview.campaigns = [status].compactMap(\.self)
+            if let row {
+                let record = VersionRecord(Bench.app, Requirements([row]))
+                overview.apps = [
+                    Overview.App(key: Bench.app, version: VersionStatus(record, wait: nil) { _ in nil })
+                ]
+            }
+            return Attention.all(in: overview, relays: [], askedFor: [request].compactMap(\.self))
+        }
+        func request(_ version: String, of app: AppKey = Bench.app) throws -> Approval {
+            Approval(
+                id: 1, app, Approval.Wish(act, try Version(version)), ApprovalReach(devices: 4, of: 10), shown: Shown(),
+                by: .operator("ada"), at: Self.now, until: Self.now + .seconds(60))
+        }
+        let isLeft = act == .release
+        let canary = try Self.status("1", .release) { record in
+            (record.requirement.canary, record.requirement.reach) = (["138"], 0)
+        }
+        #expect(matters(nil, canary).count == 1)
+        #expect(matters(try request("2.0.0"), canary).isEmpty == isLeft)
+        #expect(matters(try request("2.0.1"), canary).count == 1, "another version")
+        #expect(matters(try request("2.0.0", of: AppKey(app: "another", platform: .ios)), canary).count == 1)
+        let paused = try Self.status("1", .pause, .paused)
+        #expect(matters(try request("2.0.0"), paused).count == 1, "what a person paused, a person resumes")
+        var asked = try Self.requirement("2.0.0", .asked)
+        asked.reason = "a person decides"
+        #expect(matters(try request("2.0.0"), row: asked).isEmpty == isLeft)
+    }
+
+    @Test func `A program without a name is no one who asked`() throws {
+        var asked = try Self.requirement("2.0.0", .asked)
+        (asked.reason, asked.changed) = ("it is doubtful", Signature(by: .database(Principal.nameless), at: Self.now))
+        var overview = Overview(at: Self.now)
+        overview.apps = [
+            Overview.App(
+                key: Bench.app,
+                version: VersionStatus(VersionRecord(Bench.app, Requirements([asked])), wait: nil) { _ in nil })
+        ]
+        let matter = try #require(Attention.all(in: overview, relays: []).first)
+        #expect(matter.asker == nil && matter.since == Self.now)
+    }
+
     @Test func `The relay stopped it: the trail says when`() throws {
         var overview = Overview(at: Self.now)
         overview.campaigns = [try Self.status("1", .fault(.credential), .suspended)]

@@ -25,6 +25,24 @@ import UpgradeRules
         #expect(!none.wantsSecondPerson(for: ApprovalReach(devices: 0, of: 1_000_000)))
     }
 
+    @Test("a request is about the live row of its version and kind")
+    func requirement() throws {
+        func row(_ id: Int64, _ kind: Requirement.Kind, _ state: Requirement.State) throws -> Requirement {
+            Requirement(
+                id: id, kind: kind, version: try Version("2.0.0"), state: state, isGated: false,
+                changed: Signature(by: "ci", via: "api", at: Self.now))
+        }
+        let rows = Requirements([
+            try row(1, .required, .withdrawn), try row(2, .required, .waiting), try row(3, .blocked, .inForce),
+        ])
+        var wish = Approval.Wish(.release, try Version("2.0.0"))
+        #expect(wish.requirement(in: rows) == 2)
+        wish.kind = .blocked
+        #expect(wish.requirement(in: rows) == 3)
+        #expect(Approval.Wish(.block, try Version("2.0.0")).requirement(in: rows) == 3)
+        #expect(Approval.Wish(.raise, try Version("2.0.1")).requirement(in: rows) == nil)
+    }
+
     @Test(
         "a person is a name: the user's at the control socket, root's is that of whom it acts for",
         arguments: [

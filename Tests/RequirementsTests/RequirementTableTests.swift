@@ -135,6 +135,8 @@ import UpgradeRules
     func guide() throws {
         var lines = ["| a version that is | and then | is | its campaign |", "|---|---|---|---|"]
         for situation in Self.situations {
+            // Events with the same outcome are one row.
+            var rows: [(events: [String], outcome: String)] = []
             for event in Self.events {
                 var subject = Subject()
                 try situation.make(&subject)
@@ -143,7 +145,16 @@ import UpgradeRules
                 subject.take(.looked)
                 let after = try Self.words(subject)
                 guard after != before else { continue }
-                lines.append("| \(situation.name) | \(event.name) | \(after.version) | \(after.campaign) |")
+                let outcome = "\(after.version) | \(after.campaign)"
+                if let row = rows.firstIndex(where: { $0.outcome == outcome }) {
+                    rows[row].events.append(event.name)
+                } else {
+                    rows.append(([event.name], outcome))
+                }
+            }
+            for (index, row) in rows.enumerated() {
+                let events = row.events.joined(separator: ", ")
+                lines.append("| \(index == 0 ? situation.name : "") | \(events) | \(row.outcome) |")
             }
         }
         let guide = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -78,6 +78,14 @@ extension ConformanceCase {
             try same(
                 try subject.store.audit(AuditFilter(), before: nil, limit: 50).map(\.action)
                     .filter { $0.hasPrefix("approval.") }, ["approval.approve", "approval.ask"])
+            // The campaign's own history names both persons.
+            var filter = AuditFilter()
+            filter.campaign = try present(decision.campaign, "the campaign").id
+            let entry = try present(
+                try subject.store.audit(filter, before: nil, limit: 50).first { $0.action == "approval.approve" },
+                "the approval in the campaign's history")
+            try same(entry.actor.name, "bob (uid 1001)")
+            try same(entry.after?.contains(#""askedBy":"ada""#), true)
             try same(try refused { _ = try approve(request, subject, by: bob) }, .isOver(closed, .approved))
         },
         ConformanceCase("a request is approved before its end alone, and a newer one takes its place") { subject in

@@ -20,6 +20,15 @@ package struct Change: Hashable, Sendable {
         (self.kind, self.by, self.requirement) = (kind, by, requirement)
     }
 
+    /// A request with the requirement that it is about, so that it stands in the history of that one's campaign; any other
+    /// change as it is.
+    package func placed(in requirements: Requirements) -> Change {
+        guard case .approval(let approval) = kind else { return self }
+        var change = self
+        change.requirement = approval.wish.requirement(in: requirements)
+        return change
+    }
+
     package enum Kind: Hashable, Sendable {
         // MARK: Versions
 

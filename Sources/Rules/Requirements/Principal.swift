@@ -62,9 +62,12 @@ package struct Principal: Hashable, Sendable {
 
     package static let relay = Principal("relay", .relay, via: "relay")
 
+    /// The name of a program that gives none.
+    package static let nameless = "unknown"
+
     /// Another program, which wrote to the database.
     ///
-    /// - Parameter name: the program's own name in `changed_by`; "unknown" where it gives none.
+    /// - Parameter name: the program's own name in `changed_by`; `nameless` where it gives none.
     package static func database(_ name: String) -> Principal { Principal(name, .database, via: "database") }
 
     /// The sender of a signal to the process, whose name is unknown.

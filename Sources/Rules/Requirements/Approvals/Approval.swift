@@ -53,6 +53,12 @@ package struct Approval: Hashable, Sendable {
             (self.act, self.version, self.isUrgent) = (act, version, isUrgent)
         }
 
+        /// The id of the row that it is about; nil: there is none yet.
+        package func requirement(in requirements: Requirements) -> Int64? {
+            let kind = kind ?? (act == .block ? .blocked : .required)
+            return requirements.rows.last { $0.version == version && $0.kind == kind && $0.state != .withdrawn }?.id
+        }
+
         /// Whether both ask for the same, apart from the phone numbers, which a closed request has forgotten.
         package func isAlike(_ other: Wish) -> Bool {
             var (left, right) = (self, other)

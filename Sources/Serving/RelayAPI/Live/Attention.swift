@@ -43,8 +43,12 @@ package struct Attention: Sendable {
 
     /// All matters of a look. Decisions come first, of these the one that has waited longest.
     ///
-    /// - Parameter nodes: the relays of the store; empty: the relay is alone.
-    package static func all(in overview: Overview, relays nodes: [NodeRecord]) -> [Attention] {
+    /// - Parameters:
+    ///   - nodes: the relays of the store; empty: the relay is alone.
+    ///   - requests: the acts that wait for a second person. A decision that is asked for already is left to that person.
+    package static func all(
+        in overview: Overview, relays nodes: [NodeRecord], askedFor requests: [Approval] = []
+    ) -> [Attention] {
         let matters =
             overview.campaigns.compactMap { campaign($0, in: overview) }
             + overview.apps.flatMap { versions($0, in: overview) }
@@ -52,11 +56,32 @@ package struct Attention: Sendable {
             + overview.faults.map { Attention(.trouble, .fault($0)) }
             + warnings(overview.warnings, nodes).map { Attention(.warning, .fault($0)) }
         // Equal ones stay in the order above.
-        return matters.enumerated().sorted { left, right in
+        return matters.filter { matter in !requests.contains(where: { matter.isAsked(by: $0) }) }.enumerated().sorted {
+            left, right in
             (left.element.rank.rawValue, left.element.urgency, left.offset)
                 < (right.element.rank.rawValue, right.element.urgency, right.offset)
         }
         .map(\.element)
+    }
+
+    package func isAbout(_ campaign: CampaignRecord) -> Bool {
+        if case .campaign(let status) = subject { status.record.key == campaign.key } else { false }
+    }
+
+    package func isAbout(versionOf app: AppKey) -> Bool {
+        if case .version(app, _, _) = subject { true } else { false }
+    }
+
+    /// Whether the request is for the expected act: to ask for it again would only take the request's place.
+    private func isAsked(by request: Approval) -> Bool {
+        guard rank == .decision, request.wish.act == .release else { return false }
+        return switch subject {
+        case .campaign(let status):
+            acts.first == .approve && status.record.app == request.app
+                && status.record.requirement.version == request.wish.version
+        case .version(let app, let row, _): app == request.app && row.version == request.wish.version
+        case .relay, .fault: false
+        }
     }
 
     /// A decision without a known beginning comes after the others.
@@ -104,7 +129,8 @@ package struct Attention: Sendable {
             // Without a reason, the relay has not looked at it yet.
             guard row.state == .asked, let reason = row.reason else { return nil }
             var matter = Attention(.decision, .version(app.key, row, reason: reason))
-            (matter.asker, matter.askedAt, matter.since) = (row.changed.by, row.askedAt, row.changed.at)
+            matter.asker = row.changed.by == Principal.nameless ? nil : row.changed.by
+            (matter.askedAt, matter.since) = (row.askedAt, row.changed.at)
             matter.acts = acts(on: row)
             matter.lacking = lacking(row, of: app.key, in: overview)
             return matter

@@ -27,8 +27,8 @@ extension AppSummary {
     package var parts: [Part] {
         if case .nothing(let latest) = demand {
             return [
-                latest.map { Part("nothing is required, % is the latest", .text($0.text)) }
-                    ?? Part("nothing is required")
+                latest.map { Part("Nothing is required, % is the latest", .text($0.text)) }
+                    ?? Part("Nothing is required")
             ]
         }
         return [lead, had, push, step].compactMap(\.self)

@@ -154,7 +154,7 @@ extension View {
                         { $0.text(change.inForce.required?.text ?? "–") },
                         { $0.text(change.inForce.latest?.text ?? "–") },
                         { $0.foreign(change.actor) }, { $0.foreign(word(ofWay: change.source)) },
-                        { reason(&$0, change.inForce.floor?.reason ?? "") },
+                        { reason(&$0, change.inForce.floor?.reason ?? "–") },
                     ])
             }
         }

@@ -16,7 +16,8 @@ extension View {
         let open = found.items.filter { $0.state == .open }
         let closed = found.items.filter { $0.state != .open }
         return page(say("Second person"), at: .approvals) { html in
-            for approval in open { waits(&html, approval.approval) }
+            let campaigns = open.isEmpty ? [] : (try? api.overview())?.campaigns ?? []
+            for approval in open { waits(&html, approval.approval, campaigns) }
             if open.isEmpty { html.tag("p", [.class("quiet")], text: say("Nothing waits for a second person.")) }
             if !closed.isEmpty {
                 html.tag("h2", text: say("Over"))
@@ -27,28 +28,53 @@ extension View {
     }
 
     /// One request that waits, with its forms: a part of any page.
-    func waits(_ html: inout HTML, _ approval: Approval, heading: StaticString = "h2") {
+    ///
+    /// - Parameter campaigns: those of all apps, for the effects of the act.
+    func waits(
+        _ html: inout HTML, _ approval: Approval, _ campaigns: [CampaignStatus], heading: StaticString = "h2"
+    ) {
         html.tag("section", [.class("notice")]) { html in
             html.tag(heading, text: "\(name(approval.app)): \(words(approval))")
             html.tag("dl", [.class("facts")]) { html in
-                html.fact(say("Asked by")) { $0.foreign(approval.asked.name) }
-                html.fact(say("When")) { $0.time(approval.askedAt) }
+                html.fact(say("Asked for by")) { $0.foreign(approval.asked.name) }
+                html.fact(say("Waits since")) { $0.time(approval.askedAt) }
                 html.fact(say("Until")) { $0.time(approval.until) }
-                html.fact(say("Devices")) {
+                html.fact(say("Devices that it reaches")) {
                     $0.text(say("% of %", number(approval.reach.devices), number(approval.reach.all)))
                 }
             }
+            html.tag("p", [.class("effect")]) { html in
+                html.tag("strong", text: say("Approve") + say(": "))
+                html.text(effects(of: approval, campaigns))
+            }
             guard may(.versions), may(approval.scope) else { return }
             let path = PagePath("page", "approvals", String(approval.id))
-            if approval.asked.person == caller.actor.person {
-                html.tag("p", text: say("You asked for it: a second person approves it."))
-            } else {
-                html.form(self, PagePath("page", "approvals", String(approval.id), "approve")) { html in
-                    html.button(say("Approve"))
+            let isOwn = approval.asked.person == caller.actor.person
+            if isOwn { html.tag("p", text: say("You asked for it: a second person approves it.")) }
+            html.tag("ul", [.class("actions")]) { html in
+                if !isOwn {
+                    html.tag("li") { html in
+                        html.form(self, PagePath("page", "approvals", String(approval.id), "approve")) { html in
+                            html.button(say("Approve"))
+                        }
+                    }
                 }
+                html.tag("li") { $0.link(path, isOwn ? say("Take it back") : say("Refuse"), [.class("button")]) }
             }
-            html.link(path, say("Refuse"), [.class("button")])
         }
+    }
+
+    /// The effects of the act that is asked for, as sentences.
+    private func effects(of approval: Approval, _ campaigns: [CampaignStatus]) -> String {
+        let act: ActKind = approval.wish.act == .cancel ? .cancel : .approve
+        let status = campaigns.first { status in
+            status.record.app == approval.app && status.record.requirement.version == approval.wish.version
+                && status.record.acts.contains(act)
+        }
+        guard approval.wish.act == .release || approval.wish.act == .cancel, let status else {
+            return say("It counts as if it was asked for now.")
+        }
+        return status.record.effects(of: act, counts: status.counts).map { words($0) }.joined(separator: " ")
     }
 
     /// Asks why a request is refused.

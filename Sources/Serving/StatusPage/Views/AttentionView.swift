@@ -10,10 +10,10 @@ import WireFormat
 /// The first parts of the first screen: what waits for a person, then what is wrong.
 extension View {
     /// - Parameter requests: acts that wait for a second person.
-    func waits(_ html: inout HTML, _ matters: [Attention], _ requests: [ShownApproval]) {
+    func waits(_ html: inout HTML, _ matters: [Attention], _ requests: [Approval], _ campaigns: [CampaignStatus]) {
         let decisions = matters.filter { $0.rank == .decision }
         html.tag("h2", [.id("waits-title")], text: say("Waits for you"))
-        for request in requests { waits(&html, request.approval, heading: "h3") }
+        for request in requests { waits(&html, request, campaigns, heading: "h3") }
         if decisions.isEmpty, requests.isEmpty {
             html.tag("p", [.class("quiet")], text: say("Nothing waits for a person."))
         }
@@ -43,12 +43,12 @@ extension View {
         switch matter.subject {
         case .campaign(let status):
             html.tag("p") { html in
-                badge(&html, status.record.state)
+                badge(&html, status)
                 html.text(" ")
                 html.link(path(status.record), "\(name(status.record.app)): \(name(status.record.requirement.target))")
             }
             if matter.rank == .decision {
-                cause(&html, status.record.facts.reason)
+                cause(&html, status.record.facts.reason.map(Self.withoutCommand))
             } else {
                 standing(&html, status)
             }
@@ -149,7 +149,7 @@ extension View {
             for act in matter.acts {
                 html.tag("li") { html in
                     switch act {
-                    case .release: html.link(path(key, "release"), say("Release %", text), [.class("button")])
+                    case .release: html.link(path(key, "release"), say("Approve %", text), [.class("button")])
                     case .withdraw:
                         html.link(path(key, "withdraw"), say("Withdraw %", text), [.class("button danger")])
                     case .unblock:

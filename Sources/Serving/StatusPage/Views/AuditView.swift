@@ -78,7 +78,7 @@ extension View {
                 html.row(
                     { html in html.tag("a", [.href(path(entry))]) { $0.time(entry.at) } },
                     [
-                        { $0.foreign(entry.actor.name) },
+                        { $0.foreign(name(entry.actor)) },
                         { html in
                             // Another release may have written an action that this one does not know.
                             html.tag("span", [.named("title", entry.action)], text: word(ofAction: entry.action))
@@ -102,32 +102,42 @@ extension View {
     }
 
     /// The members that changed, each with its value before and after. A long value is cut: the CSV has the whole.
-    func change(_ html: inout HTML, _ entry: AuditEntry) {
+    ///
+    /// - Parameter isBrief: whether what is gone is left out, as an entry above has it.
+    func change(_ html: inout HTML, _ entry: AuditEntry, isBrief: Bool = false) {
         let (before, after) = (Self.members(entry.before), Self.members(entry.after))
         let names = after.map(\.name) + before.map(\.name).filter { name in !after.contains { $0.name == name } }
-        guard !names.isEmpty else { return html.text("–") }
+        guard !names.isEmpty else { return html.text(isBrief ? "" : "–") }
         html.tag("ul", [.class("changes")]) { html in
             for name in names {
                 let old = before.first { $0.name == name }?.text
                 let new = after.first { $0.name == name }?.text
-                guard old != new else { continue }
+                guard old != new, new != nil || !isBrief else { continue }
                 html.tag("li") { html in
-                    html.foreign(name)
-                    html.text(": ")
-                    if let old { reason(&html, old) }
+                    html.foreign(word(ofField: name))
+                    html.text(say(": "))
+                    if let old { value(&html, old) }
                     if old != nil { html.text(" → ") }
-                    if let new { reason(&html, new) } else { html.text("–") }
+                    if let new { value(&html, new) } else { html.text("–") }
                 }
             }
         }
     }
 
-    private static func members(_ json: String?) -> [(name: String, text: String)] {
+    /// A long value is cut once it is in the reader's language.
+    private func value(_ html: inout HTML, _ text: String) {
+        let (text, isForeign) = language.reason(text)
+        html.tag("bdi", isForeign ? [.named("lang", "en")] : []) { html in
+            html.sentence(text.count > 100 ? "\(text.prefix(100))…" : text)
+        }
+    }
+
+    static func members(_ json: String?) -> [(name: String, text: String)] {
         guard let json, case .object(let values)? = try? JSONReader.read(Array(json.utf8)) else { return [] }
         return values.compactMap { member in
             if member.value == .null { return nil }
             let text = member.value.string ?? String(decoding: member.value.bytes(), as: UTF8.self)
-            return (member.name, text.count > 100 ? "\(text.prefix(100))…" : text)
+            return (member.name, text)
         }
     }
 }

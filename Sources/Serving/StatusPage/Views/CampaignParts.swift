@@ -7,8 +7,11 @@ import UpgradeRules
 
 /// Parts that the pages of the overview, of one campaign and of the report share.
 extension View {
-    func badge(_ html: inout HTML, _ state: CampaignState) {
-        html.tag("span", [.class("badge \(state.rawValue)")], text: word(state))
+    func badge(_ html: inout HTML, _ status: CampaignStatus) {
+        // A stop that was planned is no alarm.
+        let state = status.record.state
+        let looks = state == .suspended && status.standing == .person ? .waiting : state
+        html.tag("span", [.class("badge \(looks.rawValue)")], text: word(state))
     }
 
     func path(_ record: CampaignRecord) -> PagePath { PagePath("page", "campaigns", record.id) }
@@ -20,7 +23,8 @@ extension View {
         let record = status.record
         if record.state != .completed, let why = record.facts.reason {
             if why == said { return }
-            html.tag("p", [.class("reason")]) { reason(&$0, why) }
+            let isDecided = status.standing == .person
+            html.tag("p", [.class("reason")]) { reason(&$0, isDecided ? Self.withoutCommand(why) : why) }
         }
         if let until = status.waitingUntil {
             html.tag("p") { html in
@@ -29,6 +33,15 @@ extension View {
             }
         }
         if let remedy = remedy(status) { html.tag("p", [.class("remedy")], text: remedy) }
+    }
+
+    /// A reason without the command that ends the wait: the page has a button for it.
+    static func withoutCommand(_ reason: String) -> String {
+        let commands = [
+            "; \"campaigns approve ", "; \"campaigns release ", "; approve begins wave ", "; resume begins wave ",
+        ]
+        guard let found = commands.lazy.compactMap({ reason.firstRange(of: $0) }).first else { return reason }
+        return String(reason[..<found.lowerBound])
     }
 
     private static let drawn: [DeliveryState] = [

@@ -19,7 +19,7 @@ extension View {
             html.part("state", "section", on: ["campaign"], [.named("aria-labelledby", "state-title")]) { html in
                 html.tag("h2", [.id("state-title")]) { html in
                     html.text(say("State") + " ")
-                    badge(&html, record.state)
+                    badge(&html, status)
                 }
                 standing(&html, status)
                 html.tag("dl", [.class("facts")]) { html in
@@ -185,7 +185,7 @@ extension View {
         html.row(
             { html in html.tag("a", [.href(path(record))]) { $0.foreign(name(record.app)) } },
             [
-                { $0.text(name(record.requirement.target)) }, { badge(&$0, record.state) },
+                { $0.text(name(record.requirement.target)) }, { badge(&$0, status) },
                 { $0.time(record.facts.createdAt) },
                 { $0.text(number(status.counts.audience)) },
                 { $0.text(percent(status.counts.settled, of: status.counts.audience)) },

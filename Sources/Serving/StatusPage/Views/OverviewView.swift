@@ -18,7 +18,11 @@ extension View {
             html.part(
                 "waits", "section", on: ["campaign", "version"],
                 [.named("aria-labelledby", "waits-title"), .named("aria-live", "polite")]
-            ) { waits(&$0, Attention.all(in: overview, relays: []), requests(of: overview.apps)) }
+            ) { html in
+                let requests = requests(of: overview.apps)
+                let matters = Attention.all(in: overview, relays: [], askedFor: requests)
+                waits(&html, matters, requests, overview.campaigns)
+            }
             html.part(
                 "trouble", "section", on: ["readiness", "campaign", "version"],
                 [.named("aria-labelledby", "trouble-title"), .named("aria-live", "polite")]
@@ -27,7 +31,8 @@ extension View {
                 html in
                 html.tag("h2", [.id("apps-title")], text: say("Apps"))
                 if overview.apps.isEmpty { html.tag("p", text: say("No app is configured that you may see.")) }
-                for app in sorted(overview.apps, overview) { self.app(&html, app, overview) }
+                let matters = Attention.all(in: overview, relays: [])
+                for app in sorted(overview.apps, overview) { self.app(&html, app, overview, matters) }
             }
             html.part("relays", "div", on: ["readiness", "campaign"]) { relays(&$0, nodes()) }
         }
@@ -43,8 +48,8 @@ extension View {
     }
 
     /// The acts that wait for a second person. A store that cannot be read is among the faults.
-    private func requests(of apps: [Overview.App]) -> [ShownApproval] {
-        apps.flatMap { (try? api.openApprovals(of: $0.key)) ?? [] }
+    private func requests(of apps: [Overview.App]) -> [Approval] {
+        apps.flatMap { (try? api.openApprovals(of: $0.key)) ?? [] }.map(\.approval)
     }
 
     /// Apps in trouble come first, then those with an open campaign.
@@ -61,7 +66,8 @@ extension View {
         overview.campaigns.filter { $0.record.app == app }
     }
 
-    private func app(_ html: inout HTML, _ app: Overview.App, _ overview: Overview) {
+    /// - Parameter matters: those that stand above, with their reasons, which are not repeated.
+    private func app(_ html: inout HTML, _ app: Overview.App, _ overview: Overview, _ matters: [Attention]) {
         let id = "app-\(app.key.app)-\(app.key.platform.rawValue)"
         html.tag("article", [.class("card"), .named("aria-labelledby", id)]) { html in
             html.tag("h3", [.id(id)]) { html in
@@ -74,9 +80,14 @@ extension View {
                 AppSummary(
                     app.version, campaigns: campaigns(of: app.key, overview), shares: overview.shares[app.key]))
             html.tag("dl", [.class("facts")]) { versions(&$0, app.version) }
-            if let version = app.version { waiting(&html, version) }
+            if let version = app.version, !matters.contains(where: { $0.isAbout(versionOf: app.key) }) {
+                waiting(&html, version)
+            }
             let shown = CampaignsThatCount.of(campaigns(of: app.key, overview), \.record.state)
-            for status in shown { campaign(&html, status, after: app.version?.wait?.reason) }
+            for status in shown {
+                let isSaid = matters.contains { $0.isAbout(status.record) }
+                campaign(&html, status, after: isSaid ? status.record.facts.reason : app.version?.wait?.reason)
+            }
             if shown.isEmpty { html.tag("p", [.class("quiet")], text: say("No campaign yet.")) }
             if let adoption = app.adoption, adoption.record.figures.upgraded > 0 {
                 self.adoption(&html, adoption, id: "chart-\(adoption.record.id)")
@@ -129,7 +140,7 @@ extension View {
             html.tag("h4") { html in
                 html.link(path(status.record), name(status.record.requirement.target))
                 html.text(" ")
-                badge(&html, status.record.state)
+                badge(&html, status)
             }
             standing(&html, status, after: said)
             html.tag("dl", [.class("facts")]) { progressFacts(&$0, status) }

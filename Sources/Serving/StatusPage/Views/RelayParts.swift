@@ -14,7 +14,7 @@ extension View {
                     { $0.foreign(node.record.description.name) },
                     [
                         { $0.text(word(node.record.state)) }, { sends(&$0, node.record.campaigns) },
-                        { $0.text(remarks(node).joined(separator: ", ")) },
+                        { $0.text(remarks(node).isEmpty ? "–" : remarks(node).joined(separator: say(", "))) },
                     ])
             }
         }

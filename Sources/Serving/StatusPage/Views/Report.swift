@@ -53,7 +53,7 @@ extension View {
         let record = status.record
         html.tag("h2") { html in
             html.text(say("State") + " ")
-            badge(&html, record.state)
+            badge(&html, status)
         }
         if let why = record.facts.reason { html.tag("p") { reason(&$0, why) } }
         html.tag("dl", [.class("facts")]) { html in

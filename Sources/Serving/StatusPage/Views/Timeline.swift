@@ -27,7 +27,7 @@ extension View {
                             html.time(entry.at)
                         }
                         html.text(" ")
-                        html.tag("strong") { $0.foreign(entry.actor.name) }
+                        html.tag("strong") { $0.foreign(name(entry.actor)) }
                         html.text(say(": "))
                         html.tag("span", [.named("title", entry.action)], text: word(entry))
                         if let object = entry.object {
@@ -59,7 +59,7 @@ extension View {
         return page(say("Audit log: entry %", text), at: .audit) { html in
             html.tag("dl", [.class("facts")]) { html in
                 html.fact(say("When")) { $0.time(entry.at) }
-                html.fact(say("Who")) { $0.foreign(entry.actor.name) }
+                html.fact(say("Who")) { $0.foreign(name(entry.actor)) }
                 html.fact(say("What")) { html in
                     html.text(word(entry) + " ")
                     html.tag("code", text: entry.action)
@@ -80,13 +80,22 @@ extension View {
 
     /// The way that an act came: "cli, 10.0.0.7".
     func way(_ entry: AuditEntry) -> String {
-        [word(ofWay: entry.actor.via), entry.actor.address].compactMap(\.self).joined(separator: ", ")
+        let address = entry.actor.address.map { $0 == Principal.controlSocket ? say("control socket") : $0 }
+        return [word(ofWay: entry.actor.via), address].compactMap(\.self).joined(separator: say(", "))
     }
 
     private func difference(_ html: inout HTML, _ entry: AuditEntry) {
-        if entry.before != nil || entry.after != nil { change(&html, entry) }
+        if entry.before != nil || entry.after != nil { change(&html, entry, isBrief: true) }
         guard !way(entry).isEmpty else { return }
         html.tag("p", [.class("quiet")]) { $0.foreign(way(entry)) }
+    }
+
+    /// Whether the campaign stood between two waves before the act.
+    private static func hasHeldWave(_ entry: AuditEntry) -> Bool {
+        members(entry.before).contains { member in
+            member.name == Field.reason.rawValue
+                && (member.text.hasPrefix("WaveDone: ") || member.text.hasPrefix("WaveFailed: "))
+        }
     }
 
     /// The act in words; the name of one that only a later release knows.
@@ -99,7 +108,8 @@ extension View {
         case .versionRelease: say("released a version")
         case .versionWithdraw: say("withdrew a version")
         case .campaignPause: say("paused the campaign")
-        case .campaignResume: say("resumed the campaign")
+        case .campaignResume:
+            Self.hasHeldWave(entry) ? say("approved the next step") : say("resumed the campaign")
         case .campaignHurry: say("let it send whatever the hour")
         case .campaignRelease: say("approved the next step")
         case .campaignCancel: say("cancelled the campaign")

@@ -4,6 +4,7 @@ import RelayEngine
 import RelayStore
 import Requirements
 import UpgradeRules
+import WireFormat
 
 /// Names of things that the API writes as codes.
 extension View {
@@ -44,6 +45,34 @@ extension View {
         case "listen": return say("Address")
         case "version": return say("Version")
         default: return String(kind)
+        }
+    }
+
+    /// Who acts: a person's name as it is, the relay in the reader's language.
+    func name(_ actor: Principal) -> String {
+        actor.kind == .relay ? say("relay") : actor.name == Principal.nameless ? say("not known") : actor.name
+    }
+
+    /// What an entry of the audit trail names: the words of the commonest fields, else the API's own name.
+    func word(ofField name: String) -> String {
+        switch Field(rawValue: name) {
+        case .act: say("What")
+        case .askedBy: say("Asked by")
+        case .blocked: say("Blocked")
+        case .devices: say("Devices")
+        case .downloadUrl: say("Download address")
+        case .inForce: say("In force")
+        case .latest: say("Latest")
+        case .message: say("Message")
+        case .of: say("Of")
+        case .percent: say("Percent of the users")
+        case .reason: say("Reason")
+        case .required: say("Required")
+        case .state: say("State")
+        case .telephoneCount: say("Phone numbers")
+        case .until: say("Until")
+        case .wave: say("Wave")
+        default: name
         }
     }
 

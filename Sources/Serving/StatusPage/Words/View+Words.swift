@@ -99,6 +99,7 @@ extension View {
     func words(_ step: Rollout.Step?) -> String {
         switch step {
         case .share(let parts): say("% of the users", "\(WavePlan.percentText(parts)) %")
+        case .canary(1): say("one named user")
         case .canary(let numbers): say("% named users", number(Int64(numbers)))
         case .everybody, nil: say("everybody")
         }

@@ -4,6 +4,7 @@ extension PageLanguage {
     /// The Chinese of lists, codes, the zone switch and the forms.
     static let chineseListTexts: [String: String] = [
         // Lists.
+        ", ": "，",
         "% in all": "共 % 项",
         "% to % of %": "第 % 至 % 项，共 % 项",
         "All of them": "全部",
@@ -12,6 +13,11 @@ extension PageLanguage {
         "The latest % of more.": "仅显示最近 % 项。",
         "revoked": "已吊销",
         "valid": "有效",
+        // Entries of the audit trail.
+        "Of": "总数",
+        "Percent of the users": "用户百分比",
+        "Phone numbers": "手机号",
+        "control socket": "控制套接字",
         // Forms.
         "Nothing was done: tick this box if it is meant.": "未做任何更改：如确属本意，请勾选此项。",
         // Acts.

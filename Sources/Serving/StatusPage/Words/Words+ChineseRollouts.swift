@@ -44,8 +44,8 @@ extension PageLanguage {
         "next step: you, to %, when this wave is done": "下一步：本批完成后由您扩大到%",
         "no push was sent yet": "尚未推送",
         "nothing is left to do": "已全部完成",
-        "nothing is required": "没有要求",
-        "nothing is required, % is the latest": "没有要求，最新版本为 %",
+        "Nothing is required": "没有要求",
+        "Nothing is required, % is the latest": "没有要求，最新版本为 %",
         "only the canary was pushed to so far": "目前只推送了灰度用户",
         "the rest was cancelled": "其余已取消",
         // The rollout as a row.

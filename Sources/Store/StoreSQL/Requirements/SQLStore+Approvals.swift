@@ -38,6 +38,7 @@ extension SQLStore {
             let closed = try ApprovalTable.close(
                 open, .refused, by: actor.by, reason: reason, at: actor.at, connection)
             let change = Change(.approval(closed), by: actor, requirement: nil)
+                .placed(in: try RequirementTable.requirements(of: app, connection))
             try ChangeTable.write([change], of: app, at: actor.at, connection)
             return change
         }

@@ -119,7 +119,7 @@ extension SQLStore {
         if let waiting = approved.waiting {
             // The act itself is not done; it was tried, so that what can never be done is refused at once.
             var decision = Decision(before: before, after: before)
-            (decision.waiting, decision.changes) = (waiting, [approved.change].compactMap(\.self))
+            (decision.waiting, decision.changes) = (waiting, [approved.change?.placed(in: before)].compactMap(\.self))
             try ChangeTable.write(decision.changes, of: app, at: surroundings.now, connection)
             return decision
         }
@@ -153,7 +153,7 @@ extension SQLStore {
             var change = change
             change.requirement = change.requirement.map { ids[$0] ?? $0 }
             if case .version = change.kind { change.campaign = try change.requirement.flatMap(campaign) }
-            return change
+            return change.placed(in: after)
         }
         try ChangeTable.write(decision.changes, of: app, at: surroundings.now, connection)
         return decision

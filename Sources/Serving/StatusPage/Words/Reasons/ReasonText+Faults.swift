@@ -3,6 +3,12 @@
 extension ReasonText {
     /// The faults and warnings of `/readyz`, and their remedies.
     static let faults = [
+        // The store's server.
+        "the server is a standby, which nothing can be written to": "该服务器是备库，不可写入",
+        "the server's fsync is off: after a crash of its machine the database may be unusable":
+            "该服务器的 fsync 已关闭：其机器崩溃后数据库可能无法使用",
+        "the server's full_page_writes is off: after a crash of its machine pages may be half old, half new":
+            "该服务器的 full_page_writes 已关闭：其机器崩溃后数据页可能新旧各半",
         // Remedies.
         "look at the free space, at other programs that have the file open, and at `upgrade-relay store check`; all goes on by itself when the store takes writes":
             "请检查剩余空间、打开该文件的其他程序，以及 `upgrade-relay store check`；存储恢复写入后一切自动继续",

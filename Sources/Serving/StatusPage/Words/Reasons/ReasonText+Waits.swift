@@ -12,6 +12,8 @@ extension ReasonText {
         "WaveFailed: % of % pushes of % failed%, more than % percent; %":
             "本批失败过多：%3 的 %2 条推送中有 %1 条失败%4，超过 %5％；%6",
         "WaveDone: % is done and the next waits for approval; %": "%已完成，下一批等待批准；%",
+        "WaveDone: % is done and the next waits for approval": "%已完成，下一批等待批准",
+        "WaveFailed: % of % pushes of % failed%, more than % percent": "本批失败过多：%3 的 %2 条推送中有 %1 条失败%4，超过 %5％",
         // Canary.
         "phone number": "个手机号",
         "the canary of %": "灰度（%）",
@@ -26,6 +28,7 @@ extension ReasonText {
         "% is being sent to, and no other user": "正在发送给%，不发送给其他用户",
         ", and none of them is registered": "，其中没有已注册的用户",
         "% is done%; \"campaigns approve %\" %": "%已完成%；“campaigns approve %”将%",
+        "the canary of % is done%": "灰度（%）已完成%",
         "% is done%; \"campaigns release %\" %": "%已完成%；“campaigns release %”将%",
         // A person.
         " by %": "（操作人：%）",
@@ -85,5 +88,10 @@ extension ReasonText {
         "% looks like a typing error: no store offers it, nothing announced it, and fewer than % devices, or than one in %, were seen with it or a newer one; the highest version beyond doubt is %":
             "% 疑似输入错误：没有商店提供，没有来源公布，运行它或更新版本的设备不足 % 台，或不足 1/%；可确信的最高版本为 %",
         "none": "无",
+        // The acts of a request.
+        "raise": "提升",
+        "release": "放行",
+        "block": "封禁",
+        "cancel": "取消",
     ]
 }

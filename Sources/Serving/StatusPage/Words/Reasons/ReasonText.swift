@@ -123,9 +123,15 @@ extension PageLanguage {
     ///
     /// - Returns: the text, and whether it is still English although the page is not.
     func reason(_ english: String) -> (text: String, isForeign: Bool) {
-        guard self == .chinese else { return (english, false) }
+        guard self == .chinese else { return (Self.withoutCode(english), false) }
         // A single word is a version, a name or a code.
         return ReasonText.chinese(english).map { ($0, false) } ?? (english, english.contains(" "))
+    }
+
+    /// A reason without the word by which programs know it. A push service's own word stays: people look for it.
+    private static func withoutCode(_ reason: String) -> String {
+        guard reason.hasPrefix("WaveDone: ") || reason.hasPrefix("WaveFailed: ") else { return reason }
+        return String(reason.drop { $0 != " " }.dropFirst())
     }
 }
 
