@@ -8,14 +8,15 @@ from case import PageCase
 from stage import wait_until
 
 GUIDE = pathlib.Path(__file__).parents[2] / "etc/PAGE.md"
-BANK, SHOP, POST = "com.example.bank iOS", "com.example.shop iOS", "com.example.post iOS"
+BANK, SHOP = "com.example.bank iOS", "com.example.shop iOS"
 
 # By question: the part of the screen, and patterns that its text has.
 ANSWERS = {
     "must users upgrade, and to which version?": ("#apps", [r"2\.0\.0 is required; ", r"2\.0\.0 is required in steps; "]),
     "what goes wrong that users notice?": ("#trouble", [SHOP, "Suspended"]),
     "why is this user locked out?": ("nav", ["A user"]),
-    "how many have it, and how many were pushed to?": ("#apps", [r"[0-9.]+ % have it; [0-9.]+ % were pushed to so far; "]),
+    "how many have it, and how many were pushed to?": ("#apps", [r"[0-9.]+ % have it; [0-9.]+ % were pushed to; ",
+                                                                   r"[0-9.]+ % were pushed to so far; "]),
     "what comes next, when, by whom?": ("#apps", [r"next step: you, to 50 % of the users\.", "next step: none, the rest is being sent",
                                                   "next step: you, since something is wrong"]),
     "does anything wait for me, who asked, since when?": ("#waits", [BANK, r"Asked for by\s+root", r"Waits since\s+\d+ \w+ \d{4}"]),
@@ -30,16 +31,18 @@ ANSWERS = {
 
 class Answers(PageCase):
     apps = {"com.example.bank": "$apns, pace: { waves: [10, 50, 100], betweenWaves: { approval: true } }",
-            "com.example.shop": "$refused", "com.example.post": "$apns, pace: { ratePerSecond: 2 }"}
+            "com.example.shop": "$refused", "com.example.post": "$apns, pace: { ratePerSecond: 2 }",
+            "com.example.calm": "$apns"}
 
     @classmethod
     def prepare(cls):
         relay = cls.relay
-        for app, count in zip(cls.apps, [800, 100, 600]):
+        for app, count in zip(cls.apps, [800, 100, 600, 200]):
             relay.devices(app, count)
         found = [relay.raise_version(app, required="2.0.0") for app in cls.apps]
         relay.wait_for(found[0], "suspended")
         relay.wait_for(found[1], "suspended")
+        relay.wait_for(found[3], "completed")
         wait_until(lambda: relay.campaign(found[2])["counts"]["accepted"], "a first push")
 
     def test_questions(self):

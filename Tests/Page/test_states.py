@@ -102,7 +102,7 @@ class States(Stage):
         self.looks("wrong")
         browser.go(self.origin() + "/page/audit")
         entry = browser.driver.find_element(
-            By.XPATH, "//ol[@class='timeline']/li[contains(., 'second person')]//a").get_attribute("href")
+            By.XPATH, "//tr[contains(., 'Second person asked for')]//a").get_attribute("href")
         self.looks("audit", "/page/audit")
         self.looks("audit-entry", entry.removeprefix(self.origin()))
         self.looks("user", f"/page/users?telephone={telephone(1004)}")

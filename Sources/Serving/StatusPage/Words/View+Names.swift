@@ -48,12 +48,12 @@ extension View {
         }
     }
 
-    /// Who acts: a person's name as it is, the relay in the reader's language.
+    /// The actor's name: a person's as it is, the relay in the reader's language.
     func name(_ actor: Principal) -> String {
         actor.kind == .relay ? say("relay") : actor.name == Principal.nameless ? say("not known") : actor.name
     }
 
-    /// What an entry of the audit trail names: the words of the commonest fields, else the API's own name.
+    /// A field of an audit entry: words for the commonest ones, else the API's own name.
     func word(ofField name: String) -> String {
         switch Field(rawValue: name) {
         case .act: say("What")
@@ -61,6 +61,7 @@ extension View {
         case .blocked: say("Blocked")
         case .devices: say("Devices")
         case .downloadUrl: say("Download address")
+        case .id: say("Request")
         case .inForce: say("In force")
         case .latest: say("Latest")
         case .message: say("Message")

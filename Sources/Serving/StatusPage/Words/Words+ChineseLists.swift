@@ -17,6 +17,7 @@ extension PageLanguage {
         "Of": "总数",
         "Percent of the users": "用户百分比",
         "Phone numbers": "手机号",
+        "Request": "申请编号",
         "control socket": "控制套接字",
         // Forms.
         "Nothing was done: tick this box if it is meant.": "未做任何更改：如确属本意，请勾选此项。",

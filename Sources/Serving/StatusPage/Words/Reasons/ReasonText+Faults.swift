@@ -9,6 +9,8 @@ extension ReasonText {
             "该服务器的 fsync 已关闭：其机器崩溃后数据库可能无法使用",
         "the server's full_page_writes is off: after a crash of its machine pages may be half old, half new":
             "该服务器的 full_page_writes 已关闭：其机器崩溃后数据页可能新旧各半",
+        // The network.
+        "no connection to % (is it running, and reachable from here?)": "无法连接 %（它是否在运行？从此处能否到达？）",
         // Remedies.
         "look at the free space, at other programs that have the file open, and at `upgrade-relay store check`; all goes on by itself when the store takes writes":
             "请检查剩余空间、打开该文件的其他程序，以及 `upgrade-relay store check`；存储恢复写入后一切自动继续",
