@@ -57,6 +57,7 @@ extension View {
     func word(ofField name: String) -> String {
         switch Field(rawValue: name) {
         case .act: say("What")
+        case .apps: say("Apps")
         case .askedBy: say("Asked by")
         case .blocked: say("Blocked")
         case .devices: say("Devices")
@@ -69,11 +70,12 @@ extension View {
         case .percent: say("Percent of the users")
         case .reason: say("Reason")
         case .required: say("Required")
+        case .scopes: say("Allows")
         case .state: say("State")
         case .telephoneCount: say("Phone numbers")
         case .until: say("Until")
         case .wave: say("Wave")
-        default: name
+        default: RequirementField.allCases.first { $0.name.description == name }.map { say($0.label) } ?? name
         }
     }
 
