@@ -40,7 +40,7 @@ NEEDS_check-release = $(NEEDS_release) python3-venv lintian devscripts
 NEEDS_check-metrics = prometheus
 NEEDS_test-api = python3-venv
 NEEDS_test-interop = python3-venv
-NEEDS_test-page = python3-venv chromium chromium-driver fonts-noto-cjk
+NEEDS_test-page = python3-venv chromium chromium-driver fonts-noto-cjk postgresql
 PACKAGES += $(sort $(foreach target,$(MAKECMDGOALS),$(NEEDS_$(target))))
 
 # The Swift runtime goes into the binary, so that it runs where no toolchain is installed.
