@@ -24,6 +24,7 @@ import Testing
             "com.example.app all --required 2.0.0 --minimum-os 15.0",
         ],
         "version show": ["", "com.example.app"],
+        "version adoption": ["com.example.app ios"],
         "version release": ["com.example.app ios --yes"],
         "version block": ["com.example.app ios 1.9.4 --yes"],
         "version unblock": ["com.example.app ios 1.9.4 --yes"],

@@ -26,7 +26,7 @@ import WireFormat
     @Test func `Every command of the contract has a page of help`() async {
         let names = [
             "init", "serve", "demo", "check-config", "simulate-apns", "simulate-fcm", "simulate-receiver",
-            "version set", "version show",
+            "version set", "version show", "version adoption",
             "version release",
             "version block", "version unblock", "version withdraw", "test-push", "devices import",
             "devices export", "devices show", "devices remove", "users explain", "campaigns list", "campaigns show",

@@ -148,6 +148,37 @@ struct AdoptionLiveTests {
         #expect(items.map { $0["belowSince"] } == [.null, .null])
     }
 
+    @Test("an app's versions are counted over time, for who may read its status")
+    func course() throws {
+        let (bench, _) = try Self.bench()
+        let path = "/v1/apps/\(Bench.app.app)/ios/adoption"
+        let empty = try bench.ask("GET", path)
+        #expect(empty.status == 200 && empty.value("versions") == .null && empty.count("items") == 0)
+        #expect(empty.text("app") == Bench.app.app && empty.text("at") == Bench.now.internetTime)
+        #expect(try bench.store.followVersions(of: Bench.app, by: RetirementRules(), at: Bench.now - .seconds(7200)))
+        _ = try bench.ask("PUT", "\(ResourceLiveTests.devices)/abcd03", #"{"telephone":"139","version":"2.0"}"#)
+        _ = try bench.ask("PUT", "\(ResourceLiveTests.devices)/abcd04", #"{"telephone":"139"}"#)
+        #expect(try bench.store.followVersions(of: Bench.app, by: RetirementRules(), at: Bench.now))
+        let answer = try bench.ask("GET", path)
+        #expect(answer.number("versions", "seen") == "4")
+        #expect(answer.count("items") == 2)
+        #expect(answer.text("items", "1", "at") == Bench.now.internetTime)
+        #expect(answer.number("items", "0", "seen") == "2" && answer.number("items", "1", "seen") == "4")
+        let last = try #require(answer.value("items")?.array?.last)
+        #expect(last["versions"]?.array?.compactMap { $0["version"]?.string } == ["2.0", "1.9"])
+        #expect(last["versions"]?.array?.compactMap { $0["share"]?.number } == [0.25, 0.5])
+        #expect(last["others"]?.integer == 0 && last["unknown"]?.integer == 1)
+        bench.control.hasOther.withLock { $0 = true }
+        for (token, status) in [
+            (try bench.newToken(.status), 200), (try bench.newToken(.devices), 403),
+            (try bench.newToken(.status, apps: [Bench.other.app]), 404),
+        ] {
+            #expect(
+                try bench.askNetwork("GET", path, headers: [("Authorization", "Bearer \(token)")]).status == status)
+        }
+        #expect(try bench.ask("GET", "/v1/apps/com.example.none/ios/adoption").status == 404)
+    }
+
     @Test("that a version is given up is told as the document has it, and a chat what to do")
     func retirable() throws {
         let row = VersionShares.Row(

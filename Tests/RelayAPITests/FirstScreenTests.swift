@@ -86,6 +86,42 @@ struct FirstScreenTests {
         #expect(audit.body.contains("href=\"\(paused)\""))
     }
 
+    @Test(
+        "an app's page has its versions over weeks as lines and as a table with the rises; a sentence where none were counted",
+        arguments: [
+            ("en", "No count is kept yet", "Share of each version over time", "2.0.0 is required"),
+            ("zh", "尚无统计", "各版本比例随时间变化", "必须升级到 2.0.0"),
+        ])
+    func versions(language: String, none: String, title: String, rise: String) throws {
+        let bench = try Bench(hasPage: true)
+        let token = try bench.newToken(.status)
+        let path = "/page/apps/com.example.app/ios"
+        let empty = try get(path, bench, token, language: language)
+        #expect(text(empty).contains(none) && !empty.body.contains("chart-versions"), "\(text(empty))")
+        let start = Bench.now - .seconds(50 * 86_400)
+        for (days, version) in [(0, "1.9"), (20, "2.0"), (50, "2.0")] {
+            let at = start + .seconds(days * 86_400)
+            _ = try bench.store.register(
+                [DeviceRegistration(app: Bench.app, token: "ab", telephone: "138", version: try Version(version))],
+                at: at)
+            try bench.store.register(
+                [DeviceRegistration(app: Bench.app, token: "cd\(days)", telephone: "139", version: try Version("1.9"))],
+                at: at)
+            #expect(try bench.store.followVersions(of: Bench.app, by: RetirementRules(), at: at))
+        }
+        _ = try bench.campaign(required: "2.0.0")
+        let page = try get(path, bench, token, language: language)
+        let words = text(page)
+        #expect(!words.contains(none) && words.contains(title), "\(words)")
+        #expect(page.body.contains("id=\"chart-versions-title\""))
+        let table = try #require(page.body.firstRange(of: "id=\"chart-versions-numbers\""))
+        let rows = page.body[table.upperBound...].prefix { _ in true }
+        #expect(rows.contains(">2.0<") && rows.contains(">1.9<"), "\(rows)")
+        #expect(rows.contains("100 %") || rows.contains("100%"), "\(rows)")
+        #expect(rows.contains(rise), "\(rows)")
+        #expect(page.body.contains("class=\"mark\""), "the rise is marked")
+    }
+
     @Test("the form shows the push of the configuration, and the dry run the push that would be sent")
     func preview() throws {
         let bench = try Bench(hasPage: true)

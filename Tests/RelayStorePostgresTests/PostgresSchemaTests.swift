@@ -47,7 +47,7 @@ struct PostgresSchemaTests {
                 + "31 what strangers may do,32 which store it is and how far,33 which of a wave's pushes are tried again,"
                 + "34 events of campaigns, by the relay,"
                 + "35 channels of devices,36 answers by channel,37 channels as a range,38 one index of channels,"
-                + "39 sessions of people whom a proxy signs in,40 requests for a second person"
+                + "39 sessions of people whom a proxy signs in,40 requests for a second person,41 counts over time"
         )
         #expect(
             try connection.value("SELECT string_agg(name || ' ' || schema_version, ',') FROM release")

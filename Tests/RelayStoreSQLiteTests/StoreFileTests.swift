@@ -81,7 +81,7 @@ struct StoreFileTests {
                 ["33", "which of a wave's pushes are tried again"], ["34", "events of campaigns, by the relay"],
                 ["35", "channels of devices"], ["36", "answers by channel"], ["37", "channels as a range"],
                 ["38", "one index of channels"], ["39", "sessions of people whom a proxy signs in"],
-                ["40", "requests for a second person"],
+                ["40", "requests for a second person"], ["41", "counts over time"],
             ])
         #expect(try again.inspect("PRAGMA user_version") == [["\(try again.status().chain.count)"]])
         #expect(try again.inspect("PRAGMA integrity_check") == [["ok"]])

@@ -62,6 +62,37 @@ import UpgradeRules
         #expect(new.seconds == 300_000)
     }
 
+    @Test func `Versions are shares that hold until the next count, with the rises since the first one`() throws {
+        let (one, two) = (try Version("1.0"), try Version("2.0"))
+        func count(_ hours: Int64, _ new: Int64, _ old: Int64) -> VersionCount {
+            VersionCount(
+                at: Self.start + .seconds(hours * 3600),
+                rows: [.init(version: two, devices: new), .init(version: one, devices: old)].filter { $0.devices > 0 },
+                others: 0, unknown: 10)
+        }
+        func change(_ hours: Int64, _ required: Version?) -> InForceChange {
+            let rows = required.map {
+                Requirement(
+                    id: 1, kind: .required, version: $0, state: .inForce, isGated: false,
+                    changed: Signature(by: "alice", via: "cli", at: Self.start))
+            }
+            return InForceChange(
+                inForce: InForce(Requirements(rows.map { [$0] } ?? [])), at: Self.start + .seconds(hours * 3600),
+                actor: "alice", source: "cli")
+        }
+        let lines = VersionLines(
+            [count(0, 0, 90), count(2, 40, 50)], [change(1, two), change(-5, one)],
+            until: Self.start + .seconds(4 * 3600))
+        #expect(lines.versions == [two, one])
+        #expect(lines.rises == [VersionLines.Rise(at: Self.start + .seconds(3600), version: two)])
+        #expect(lines.seconds == 4 * 3600)
+        let line = lines.line { $0.devices(of: two) }.map { [$0.x, $0.y] }
+        #expect(line == [[0, 0], [7200, 0], [7200, 0.4], [14_400, 0.4]])
+        #expect(lines.line(lines.rest).map(\.y) == [0.1, 0.1, 0.1, 0.1])
+        let none = VersionLines([], [change(1, two)], until: nil)
+        #expect(none.counts.isEmpty && none.rises.isEmpty && none.line(none.rest).isEmpty)
+    }
+
     @Test func `A chart draws what the style sheet tells apart, within its frame`() {
         let chart = LineChart(
             title: "t",

@@ -97,6 +97,88 @@ extension ConformanceCase {
             try same(shares.rows.map(\.devices), [13_667, 13_667, 13_666])
             try same(shares.devices, 41_000)
         },
+        ConformanceCase("the counts of an hour are kept once, whichever relay counts, and only where they changed") {
+            subject in
+            let second = subject.second ?? subject.store
+            try same(try subject.store.versionCounts(of: subject.app), [])
+            try subject.store.register(
+                try (0..<20).map { subject.registration($0, version: try subject.version("1.\($0 % 15)")) },
+                at: subject.now)
+            try subject.store.register([subject.registration(20)], at: subject.now)
+            let stores = [subject.store, second]
+            func count(_ store: any RelayStore, at hours: Int) throws -> Bool {
+                try store.followVersions(
+                    of: subject.app, by: RetirementRules(), at: subject.now + .seconds(3600) * hours)
+            }
+            // The other relay takes over at the second hour; each hour is counted once, whoever asks.
+            for hours in 0..<4 {
+                let counted = try stores.map { try count(hours < 2 ? $0 : second, at: hours) }
+                try same(counted, [true, false], "hour \(hours)")
+            }
+            var counts = try second.versionCounts(of: subject.app)
+            try same(counts.map(\.at), [subject.now], "nothing has changed since")
+            try same(counts[0].rows.count, VersionCount.most)
+            // Of each of 1.0 to 1.4 there are two.
+            try same(counts[0].rows.map(\.devices), [1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2])
+            try same(counts[0].rows.first?.version.text, "1.14")
+            try same([counts[0].others, counts[0].unknown, counts[0].devices], [3, 1, 21])
+            try subject.store.register([subject.registration(20, version: try subject.version("2"))], at: subject.now)
+            try await many(6) { number in _ = try count(stores[number % 2], at: 4) }
+            counts = try subject.store.versionCounts(of: subject.app)
+            try same(counts.map(\.at), [0, 4].map { subject.now + .seconds(3600) * $0 })
+            try same(counts[1].rows.first, VersionCount.Row(version: try subject.version("2"), devices: 1))
+            try same(counts[1].unknown, 0)
+            // A clock that was set back: no count is of a time that is still to come.
+            try same(try count(second, at: 2), true)
+            try same(
+                try subject.store.versionCounts(of: subject.app).map(\.at.milliseconds),
+                [
+                    subject.now.milliseconds, (subject.now + .seconds(7200)).milliseconds,
+                ])
+            let other = AppKey(app: "b", platform: .ios)
+            try same(try subject.store.versionCounts(of: other), [], "another app's")
+            // Once nobody was seen lately, nothing is known, and nothing is kept.
+            try same(try count(second, at: 24 * 40), true)
+            try same(try subject.store.versionCounts(of: subject.app).count, 2)
+        },
+        ConformanceCase(
+            "counts become one a day, later one a week, by the clock of the count; pruning leaves the newest"
+        ) {
+            subject in
+            func count(at hours: Int) throws {
+                let now = subject.now + .seconds(3600) * hours
+                // Another version each time.
+                let version = try subject.version("1.\(hours)")
+                try subject.store.register([subject.registration(0, version: version)], at: now)
+                try same(try subject.follow(at: .seconds(3600) * hours), true)
+            }
+            func kept() throws -> [Int64] {
+                try subject.store.versionCounts(of: subject.app).map {
+                    ($0.at - subject.now).milliseconds / 3_600_000
+                }
+            }
+            // From a quarter past ten in the evening on.
+            for hours in 0..<30 { try count(at: hours) }
+            try same(try kept(), Array(0..<30))
+            try count(at: 100)
+            try same(try kept(), [1, 25, 29, 100], "the last of each day")
+            try count(at: 14 * 7 * 24)
+            try same(try kept(), [25, 100, 14 * 7 * 24], "the last of each week")
+            try same(
+                try subject.store.versionCounts(of: subject.app).map { $0.rows.map(\.version.text) },
+                [
+                    ["1.25"], ["1.100"], ["1.2352"],
+                ])
+            let (late, day) = (subject.now + .seconds(3600) * 2353, Duration.seconds(86_400))
+            _ = try subject.store.prune(before: late - day * 95, at: late) { _ in true }
+            try same(try kept(), [100, 2352], "older than what is kept")
+            _ = try subject.store.prune(before: late, at: late - day * 5) { _ in true }
+            try same(try kept(), [100, 2352], "none of the last 13 weeks")
+            _ = try subject.store.prune(before: late, at: late) { _ in true }
+            try same(try kept(), [2352])
+            _ = try subject.store.prune(before: late + day * 999, at: late + day * 999) { _ in true }
+            try same(try kept(), [2352], "the newest")
+        },
     ]
 }
 

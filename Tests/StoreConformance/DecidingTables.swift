@@ -11,6 +11,7 @@ package enum DecidingTables {
     package static let others: [String: String] = [
         "app": "a name", "app_tally": "counts", "version_tally": "counts", "version_seen": "counts",
         "campaign_reason": "counts", "campaign_tally": "counts", "version_census": "counts", "version_share": "counts",
+        "version_count": "counts",
         "device": "apps and imports do it by the thousand; by hand it is in audit", "former_telephone": "with device",
         "erased_device": "with audit", "erasure": "with audit",
         "token_doubt": "with a commit, which campaign_run counts",

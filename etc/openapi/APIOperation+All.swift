@@ -68,6 +68,7 @@ extension APIOperation {
         APIOperation(
             "getVersion", "GET /v1/apps/{app}/{platform}/version",
             gives: [.ok("VersionHistory")]),
+        APIOperation("getAppAdoption", "GET /v1/apps/{app}/{platform}/adoption", gives: [.ok("AppAdoption")]),
         APIOperation(
             "bumpVersion", "PUT /v1/apps/{app}/{platform}/version",
             takes: .object("Bump"),

@@ -31,6 +31,7 @@ package enum Field: String, Sendable {
     case number, of, percent, devices, pending, accepted, failed, retrying, begunAt, endedAt, nextAt
     // The devices that obeyed a campaign.
     case versions, countedAt, seenSince, seen, retireBelow, share, orOlder, orOlderShare, belowSince
+    case others
     case alreadyCurrent, toldAtLogin, reachedBy, push, login, both, unknown
     // Deliveries and devices.
     case tokens, apnsId, attempts, nextAttemptAt, environment, provider, registeredAt, retiredAt

@@ -85,6 +85,8 @@ static const char steps[] = {
 #embed "schema/39-people-of-proxies.sql"
     , 0,
 #embed "schema/40-approvals.sql"
+    , 0,
+#embed "schema/41-counts-over-time.sql"
     , 0
 };
 

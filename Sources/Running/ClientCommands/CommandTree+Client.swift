@@ -6,6 +6,7 @@ extension CommandTree {
     package static let client: [CommandEntry] = [
         .versionSet,
         .versionShow,
+        .versionAdoption,
         .versionRelease,
         .versionBlock,
         .versionUnblock,

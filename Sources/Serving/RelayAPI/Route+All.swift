@@ -66,6 +66,9 @@ extension Route {
             "GET", "/v1/apps/{app}/{platform}/version", .scope(.status), .work(.reads), query: ["limit"],
             .head { api, call in try api.version(&call) }),
         Route(
+            "GET", "/v1/apps/{app}/{platform}/adoption", .scope(.status), .work(.reads),
+            .head { api, call in try api.adoption(of: call.app) }),
+        Route(
             "PUT", "/v1/apps/{app}/{platform}/version", .scope(.versions), .work(.writes), isNoteworthy: true,
             act: .raise,
             .body { api, call, body in try api.bump(call.app, body: body, by: call.caller) }),

@@ -39,6 +39,10 @@ package protocol AdoptionStore: Sendable {
     @discardableResult
     func followVersions(of app: AppKey, by rules: RetirementRules, at now: Timestamp) throws -> Bool
 
+    /// The counts of an app that are kept, in order of time (`VersionCourse`). Each count that `followVersions` makes is
+    /// kept where it differs from the last one.
+    func versionCounts(of app: AppKey) throws -> [VersionCount]
+
     /// The last counts of each app. An app that was never counted is missing.
     func versionShares() throws -> [AppKey: VersionShares]
 

@@ -22,6 +22,7 @@ extension SQLStore {
             let (shares, fallen) = VersionShares.counted(
                 counts.versions, unknown: counts.unknown, after: before, by: rules, at: now)
             try VersionShareTable.put(shares, after: before, of: known.id, connection)
+            if let count = VersionCount(shares) { try VersionCountTable.keep(count, of: known.id, connection) }
             for row in fallen {
                 let subject = VersionShareTable.subject(row, of: shares)
                 try NotificationTable.note(.retirable, of: known.id, subject, at: now, connection)
@@ -69,6 +70,12 @@ extension SQLStore {
                 uniqueKeysWithValues: try AppTable.all(connection).compactMap { app in
                     shares[app.id].map { (app.key, $0) }
                 })
+        }
+    }
+
+    package func versionCounts(of app: AppKey) throws -> [VersionCount] {
+        try read("reading how many devices had which version") { connection in
+            try AppTable.id(of: app, connection).map { try VersionCountTable.counts(of: $0, connection) } ?? []
         }
     }
 

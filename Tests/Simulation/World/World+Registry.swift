@@ -310,6 +310,12 @@ extension World {
                     "registry.counts",
                     "app \(app) has \(shown(counted)) living devices by version, and counts \(shown(told))")
             }
+            let kept = (try? relay.store.versionCounts(of: settings.key(app))) ?? []
+            if let count = VersionCount(shares),
+                kept.last?.isSame(as: count) != true || kept.contains(where: { $0.at > now })
+            {
+                model.broke("registry.counts", "app \(app) counts \(count), and kept \(kept)")
+            }
         }
     }
 }

@@ -11,7 +11,7 @@ package struct AdoptionText: Sendable {
     }
 
     /// The most rows of a table. A curve has up to 2,162 points; evenly spread ones are shown, always with the last.
-    private static let mostRows = 24
+    static let mostRows = 24
 
     private var upgraded: Int64 { json.count(.upgraded) }
     private var toUpgrade: Int64 { max(json.count(.audience) - json.count(.alreadyCurrent), 0) }
@@ -69,25 +69,28 @@ package struct AdoptionText: Sendable {
 
     /// The versions of the app's devices, the newest first; nothing where they were not counted yet.
     private var versions: String {
-        guard let versions = json[.versions], versions.array == nil, let items = versions[.items]?.array else {
-            return ""
-        }
+        json[.versions].flatMap { Self.table(of: $0) }.map { "\n" + $0 } ?? ""
+    }
+
+    /// The last count of an app's versions; nil where they were not counted yet.
+    static func table(of versions: JSONValue) -> String? {
+        guard versions.array == nil, let items = versions[.items]?.array else { return nil }
         let seen = versions.count(.seen)
-        let share = Self.percent(versions[.retireBelow]?.number ?? 0)
+        let share = percent(versions[.retireBelow]?.number ?? 0)
         var table = TextTable([
             "VERSION", .right("SEEN LATELY"), .right("SHARE"), .right("OR OLDER"), .right("SHARE"),
             .time("BELOW \(share) SINCE"),
         ])
-        for item in items.prefix(Self.mostRows) {
+        for item in items.prefix(mostRows) {
             let (devices, orOlder) = (item.count(.devices), item.count(.orOlder))
             table.add([
                 item.shown(.version), Quantity.count(devices), Quantity.percent(devices, of: seen),
                 Quantity.count(orOlder), Quantity.percent(orOlder, of: seen), item[.belowSince]?.string ?? "-",
             ])
         }
-        let more = items.count > Self.mostRows ? "\(items.count - Self.mostRows) older versions: --json\n" : ""
+        let more = items.count > mostRows ? "\(items.count - mostRows) older versions: --json\n" : ""
         let unknown = versions.count(.unknown)
-        return "\n" + table.text + more
+        return table.text + more
             + "\(Quantity.count(seen, "device")) seen since \(versions.shown(.seenSince))"
             + (unknown > 0
                 ? "\n\(Quantity.count(unknown)) of an unknown version count as older than all\n" : "\n")

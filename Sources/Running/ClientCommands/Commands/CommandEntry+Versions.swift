@@ -131,6 +131,11 @@ extension CommandEntry {
         return .done
     }
 
+    static let versionAdoption = request(
+        "version adoption",
+        request: { APIRequest("GET", try AppArguments.path($0, "adoption")) },
+        text: { VersionCourseText($1).text })
+
     private static func version(_ version: JSONValue, of name: String) -> String {
         var fields = [
             ("app", name), ("required", version.shown(.required, or: "-") + build(version, .required)),

@@ -120,7 +120,7 @@ extension VersionShares.Row {
         .member(.orOlderShare, .decimal, "The same as a share.") { share($0.row.orOlder, of: $0.of) },
     ])
 
-    private static func share(_ part: Int64, of devices: Int64) -> JSONDecimal {
+    static func share(_ part: Int64, of devices: Int64) -> JSONDecimal {
         JSONDecimal(of: devices > 0 ? min(Double(part) / Double(devices), 1) : 0, places: 6)
     }
 }

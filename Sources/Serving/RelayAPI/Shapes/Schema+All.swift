@@ -39,7 +39,8 @@ extension Schema {
         of(FilterReason.countsShape),
         of(CampaignWave.shape),
         of(CampaignRound.shape), of(ShownAdoption.shape), of(CampaignReach.shape), of(AdoptionPoint.shape),
-        of(VersionShares.shape), of(VersionShares.Row.shape), of(Delivery.shape),
+        of(VersionShares.shape), of(VersionShares.Row.shape), of(AppAdoption.shape), of(VersionCount.shape),
+        of(VersionCount.Row.shape), of(Delivery.shape),
     ]
 
     private static let administration = [

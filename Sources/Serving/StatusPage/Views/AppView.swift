@@ -24,8 +24,11 @@ extension View {
         let version = try api.store.version(of: key).map(api.control.requirements.status)
         let warnings = version.map { api.control.requirements.warnings(of: $0.record) } ?? []
         let history = ListSlice(try api.store.history(of: key, limit: 1000), page: numbers.changes)
-        let inForce = ListSlice(try api.store.inForceHistory(of: key, limit: 1000), page: numbers.force)
+        let inForceChanges = try api.store.inForceHistory(of: key, limit: 1000)
+        let inForce = ListSlice(inForceChanges, page: numbers.force)
         let shares = try api.store.versionShares(of: key)
+        let course = VersionLines(
+            try api.store.versionCounts(of: key), inForceChanges, until: shares?.countedAt)
         let entries = try latest(of: key, limit: 20)
         let curves = try part == nil ? releaseCurves(of: key) : []
         return page(name(key), at: .overview, isLive: true) { html in
@@ -57,11 +60,10 @@ extension View {
                 changes(&html, inForce)
                 pages(&html, inForce, path(key), "force", at: "force")
             }
-            if let shares {
-                html.tag("section", [.id("shares"), .named("aria-labelledby", "shares-title")]) { html in
-                    html.tag("h2", [.id("shares-title")], text: say("Versions in use"))
-                    self.shares(&html, shares, key, numbers.shares)
-                }
+            html.tag("section", [.id("shares"), .named("aria-labelledby", "shares-title")]) { html in
+                html.tag("h2", [.id("shares-title")], text: say("Versions in use"))
+                if let shares { self.shares(&html, shares, key, numbers.shares) }
+                self.course(&html, course)
             }
             if !curves.isEmpty {
                 html.tag("section", [.named("aria-labelledby", "releases-title")]) { html in

@@ -7,6 +7,12 @@ struct LineChart {
         var y: Double
     }
 
+    /// A moment of the x axis.
+    struct Mark: Equatable {
+        var x: Double
+        var label: String
+    }
+
     struct Series {
         var name: String
         /// In order of x.
@@ -24,6 +30,7 @@ struct LineChart {
     var label: (Double) -> String
     /// The value at the upper end; nil: the greatest of the points.
     var top: Double?
+    var marks: [Mark] = []
 
     /// As many as the style sheet distinguishes.
     static let mostSeries = 5
@@ -68,6 +75,16 @@ struct LineChart {
                     "title", [.id("\(id)-title")],
                     text: "\(title): \(drawn.map(\.name).joined(separator: ", "))")
                 axes(&html)
+                for mark in marks {
+                    let x = self.x(mark.x)
+                    html.tag(
+                        "line",
+                        [
+                            .class("mark"), .named("x1", x), .named("x2", x), .named("y1", Int64(Self.above)),
+                            .named("y2", Int64(Self.height - Self.below)),
+                        ]
+                    ) { $0.tag("title", text: mark.label) }
+                }
                 for (number, line) in lines.enumerated() {
                     html.tag("polyline", [.class("line n\(number)"), .named("points", line)]) { _ in }
                 }

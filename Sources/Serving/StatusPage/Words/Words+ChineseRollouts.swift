@@ -66,11 +66,15 @@ extension PageLanguage {
         "A device counts at its last outcome. Outcomes are recorded a moment after the answers.":
             "每台设备按其最后一次结果计入；结果在应答后片刻记录。",
         "A second": "每秒",
+        "All others": "其他版本",
         "After %": "% 后",
+        "No count is kept yet: the relay counts every hour, first a minute after its start.":
+            "尚无统计：中继每小时统计一次，首次在启动一分钟后。",
         "Outcomes a second": "每秒的结果",
         "Outcomes in each % from the time": "自该时刻起每 % 的结果",
         "Over time": "随时间变化",
         "Releases side by side": "各版本对比",
+        "Share of each version over time": "各版本比例随时间变化",
         "Share of the devices that have upgraded": "已升级设备的比例",
         "So far": "至今",
         // The push as a phone shows it.

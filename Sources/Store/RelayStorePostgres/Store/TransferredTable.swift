@@ -31,7 +31,7 @@ struct TransferredTable: Sendable {
         TransferredTable("requirement_event"), TransferredTable("version"),
         TransferredTable("alert"), TransferredTable("webhook"), TransferredTable("access_token"),
         TransferredTable("provider_token"), TransferredTable("source_evidence"),
-        TransferredTable("version_census"), TransferredTable("version_share"),
+        TransferredTable("version_census"), TransferredTable("version_share"), TransferredTable("version_count"),
         TransferredTable("campaign"), TransferredTable("campaign_run"), TransferredTable("campaign_reason"),
         TransferredTable("campaign_tally", from: "campaign", ["campaign_id": "id"]),
         TransferredTable("campaign_told"), TransferredTable("campaign_adoption"), TransferredTable("campaign_wave"),

@@ -49,6 +49,7 @@ package struct StorePruning<Store: PrunableSQL> {
             try pruneFormerTelephones()
             try pruneDevices()
             try pruneWebhooks()
+            try pruneVersionCounts()
             report.notifications = try store.forgetNotifications(before: cutoff)
             report.alerts = try batch { [store, cutoff] connection in
                 try store.pruneOwn(connection)
@@ -159,6 +160,16 @@ package struct StorePruning<Store: PrunableSQL> {
                 return count
             }
             try look()
+        }
+    }
+
+    private mutating func pruneVersionCounts() throws {
+        let cutoff = min(cutoff, now - VersionCourse.daily)
+        while true {
+            let size = pace.size
+            let deleted = try batch { try VersionCountTable.forget(before: cutoff, limit: size, $0) }
+            try look()
+            if deleted < size { return }
         }
     }
 
