@@ -24,6 +24,12 @@ import Testing
         #expect(end.figures.counts.accepted == 3000)
         #expect(bench.production.figures.connectionsOpened == 8, "all that it may have")
         #expect(bench.production.figures.duplicates == 0)
+        let stretches = try bench.store.latency(of: end.key)
+        var answers = LatencyHistogram()
+        for stretch in stretches { answers.add(stretch.latency) }
+        #expect(answers.count == 3000, "each answer is recorded with its outcome")
+        #expect(try #require(answers.quantile(0.01)) > latency / 2, "\(stretches)")
+        #expect(stretches.allSatisfy { $0.from >= end.begunAt - $0.length && $0.length <= .seconds(10) })
         // Little's law: one connection carries 50 requests in 200 ms.
         if Patience.isShort {
             #expect(time < latency * (3000 / 50) / 2, "twice as fast as one connection could be, at least")

@@ -48,6 +48,7 @@ struct CurlLaneTests {
         #expect(batch.answers.allSatisfy { $0.isPlainSuccess && $0.sends == 1 && $0.retryAfter == -1 })
         let requests = peer.state.now.requests.sorted { $0.body.count < $1.body.count }
         #expect(requests.count == 300)
+        #expect(batch.latency.count == 300 && batch.latency == bench.lane.figures.latency)
         #expect(Set(requests.map { $0.headers[":path"] ?? "" }).count == 300)
         for request in requests {
             let number = try #require(request.headers[":path"]?.dropFirst("/3/device/".count))

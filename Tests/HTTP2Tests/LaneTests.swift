@@ -31,6 +31,7 @@ struct LaneTests {
         #expect(bench.lane.figures.connectionsOpened == 1)
         #expect(bench.lane.figures.dials == 1)
         #expect(bench.lane.figures.latency.count == 3)
+        #expect(batch.latency == bench.lane.figures.latency, "the batch has the times of its own answers")
         #expect((0..<60).contains(bench.lane.figures.latency.seconds))
     }
 

@@ -7,6 +7,7 @@ import Requirements
 import Synchronization
 import TestPeers
 import Testing
+import UpgradeRules
 
 @testable import RelayAPI
 

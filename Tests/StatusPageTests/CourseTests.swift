@@ -33,6 +33,20 @@ import UpgradeRules
         #expect(none.kinds.isEmpty && none.stretches.isEmpty && none.seconds == 1)
     }
 
+    @Test func `Answers are a level for each stretch, from the campaign's beginning`() {
+        func stretch(_ seconds: Int64, _ length: Int64, _ milliseconds: Int64) -> LatencyStretch {
+            var latency = LatencyHistogram()
+            for _ in 0..<4 { latency.add(.milliseconds(milliseconds)) }
+            return LatencyStretch(from: Self.start + .seconds(seconds), length: .seconds(length), latency: latency)
+        }
+        let lines = LatencyLines([stretch(0, 10, 30), stretch(30, 60, 100)], from: Self.start + .seconds(3))
+        #expect(lines.seconds == 90)
+        // Half way between 16 and 32, and between 64 and 128.
+        #expect(lines.line(of: 0.5).map { [$0.x, $0.y] } == [[0, 24], [10, 24], [30, 96], [90, 96]])
+        let none = LatencyLines([], from: Self.start)
+        #expect(none.seconds == 1 && none.line(of: 0.5).isEmpty)
+    }
+
     private static func record(upgraded: Int64) throws -> CampaignRecord {
         var facts = CampaignFacts(
             key: CampaignKey(row: 1), requirement: 1, state: .running, createdAt: start, expiresAt: start,

@@ -195,6 +195,49 @@ extension ConformanceCase {
             }
             try same(try subject.store.outcomes(of: CampaignKey(row: 99), each: minute), [])
         },
+        ConformanceCase(
+            "how long answers took is recorded with the outcomes, added up by stretch, and pruned with them"
+        ) {
+            subject in
+            try subject.registerDevices(30)
+            let campaign = try subject.announce()
+            func latency(_ milliseconds: [Int64], at time: Duration) -> LatencyStretch {
+                var histogram = LatencyHistogram()
+                for time in milliseconds { histogram.add(.milliseconds(time)) }
+                return LatencyStretch(at: subject.now + time, begunAt: subject.now, latency: histogram)
+            }
+            func kept(_ store: any RelayStore) throws -> [[Int64]] {
+                try store.latency(of: campaign.key).map { stretch in
+                    [(stretch.from - subject.now).milliseconds / 1000, stretch.length.milliseconds / 1000]
+                        + stretch.latency.counts.map(Int64.init)
+                }
+            }
+            try same(try kept(subject.store), [])
+            try subject.store.planShards(campaign.key, shardSize: 5, waves: nil, at: subject.now)
+            // Two batches of one second in one commit, one of the same second in the next, then one of another; one without answers.
+            let shards = try subject.open(campaign.key)
+            var commits = try shards.map { try subject.batch($0, last: true) }
+            commits[0].latency = latency([1, 100], at: .zero)
+            commits[1].latency = latency([100], at: .milliseconds(900))
+            commits[2].latency = latency([100, 60_000], at: .milliseconds(10))
+            commits[3].latency = latency([2], at: .seconds(150))
+            try subject.commit([commits[0], commits[1]], at: subject.now)
+            try subject.commit([commits[2]], at: subject.now)
+            try subject.commit([commits[3]], at: subject.now + .seconds(150))
+            try subject.commit([commits[4], commits[5]], at: subject.now + .seconds(150))
+            func counts(_ full: [Int: Int64]) -> [Int64] { (0..<LatencyHistogram.bucketCount).map { full[$0] ?? 0 } }
+            // 1.7e9 s is no multiple of 10 s.
+            let second = (subject.now.milliseconds / 1000 + 150) / 10 * 10 - subject.now.milliseconds / 1000
+            let whole = [[0, 1] + counts([1: 1, 8: 3, 17: 1]), [second, 10] + counts([2: 1])]
+            try same(try kept(subject.store), whole)
+            try same(try kept(subject.second ?? subject.store), whole, "also by a relay that takes over")
+            // A commit that is recorded already adds nothing; nor does one of a lease that is over.
+            try same(try subject.store.latency(of: CampaignKey(row: 99)).count, 0)
+            _ = try subject.store.completeIfDone(campaign.key, at: subject.now + .seconds(150))
+            let late = subject.now + .seconds(86_400)
+            _ = try subject.store.prune(before: late, at: late) { _ in true }
+            try same(try kept(subject.store), [])
+        },
     ]
 
     static let tokens: [ConformanceCase] = [

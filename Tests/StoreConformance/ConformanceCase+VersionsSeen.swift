@@ -106,7 +106,7 @@ extension ConformanceCase {
                 at: subject.now)
             try subject.store.register([subject.registration(20)], at: subject.now)
             let stores = [subject.store, second]
-            func count(_ store: any RelayStore, at hours: Int) throws -> Bool {
+            @Sendable func count(_ store: any RelayStore, at hours: Int) throws -> Bool {
                 try store.followVersions(
                     of: subject.app, by: RetirementRules(), at: subject.now + .seconds(3600) * hours)
             }

@@ -28,6 +28,7 @@ package enum Field: String, Sendable {
     case ratePerSecond, secondsLeft, rateLimit, wave
     case now, by, rounds, states, dueAt, nextReminderAt
     case wait, standing, until, rollout, steps, begun, effects
+    case latency, answers, seconds, p50Ms, p90Ms, p99Ms
     case number, of, percent, devices, pending, accepted, failed, retrying, begunAt, endedAt, nextAt
     // The devices that obeyed a campaign.
     case versions, countedAt, seenSince, seen, retireBelow, share, orOlder, orOlderShare, belowSince

@@ -236,8 +236,15 @@ final class Batch {
         Set(rows.lazy.filter { $0.state == .accepted && devices.contains($0.device) }.map(\.device))
     }
 
+    /// How long its requests took to be answered.
+    private var latency: LatencyHistogram {
+        var latency = requests?.batch.latency ?? LatencyHistogram()
+        if let secondTries = load?.sent?.secondTries.requests { latency.add(secondTries.batch.latency) }
+        return latency
+    }
+
     /// The commit for the ledger.
-    func commit(for campaign: CampaignKey, _ settlement: Settlement) -> LedgerCommit {
+    func commit(for campaign: CampaignKey, _ settlement: Settlement, at now: Timestamp) -> LedgerCommit {
         var commit =
             switch source {
             case .retries:
@@ -252,6 +259,10 @@ final class Batch {
             }
         commit.corrections = service?.corrections(of: settlement.secondTries.taken) ?? []
         if run?.draw != nil { commit.waves = WaveTally.tallies(of: rows, areRetries: source == .retries) }
+        let latency = latency
+        if latency.count > 0 {
+            commit.latency = LatencyStretch(at: now, begunAt: run?.record.begunAt ?? now, latency: latency)
+        }
         return commit
     }
 

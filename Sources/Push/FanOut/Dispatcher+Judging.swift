@@ -55,7 +55,7 @@ extension Dispatcher {
         if let other, let reason = settlement.secondTries.fault {
             services.restSecondTries(at: other, for: .seconds(3600), "it refuses the credential: \(reason)", now)
         }
-        var commit = batch.commit(for: run.record.key, settlement)
+        var commit = batch.commit(for: run.record.key, settlement, at: now.wall)
         commit.doubts = judges.flatMap { $0.tokens.changes(at: $0.key.channel) }
         batch.settled(Batch.Commits(outcomes: commit, recalled: recalled))
     }

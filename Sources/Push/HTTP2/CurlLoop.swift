@@ -153,7 +153,10 @@ final class CurlLoop {
         figures.connectionsOpened += end.newConnections
         switch end.result {
         case .success(let response):
-            figures.latency.add(nanoseconds: max(0, now.nanoseconds - flight.sentAt.nanoseconds))
+            let latency = max(now, flight.sentAt).nanoseconds - flight.sentAt.nanoseconds
+            figures.latency.add(nanoseconds: latency)
+            // Before the answer: the last one gives the batch back.
+            flight.request.carried.batch.latency.add(nanoseconds: latency)
             if pool.answered(flight.request, response, isHTTP2: end.isHTTP2, at: Int64(time(nil))) { retire() }
         case .failure(let error):
             if !end.mayHaveLeft {

@@ -132,7 +132,8 @@ extension HTTP2Connection {
                 pool.machine.proved()
                 pool.answers()
             }
-            pool.resolve(slot.reference, .answered, status: slot.status, retryAfter: slot.retryAfter)
+            pool.resolve(
+                slot.reference, .answered, after: latency, status: slot.status, retryAfter: slot.retryAfter)
             return
         }
         pool.answers()
@@ -148,7 +149,8 @@ extension HTTP2Connection {
             pool.isHalted = true
         }
         pool.resolve(
-            slot.reference, .answered, status: slot.status, retryAfter: slot.retryAfter, body: body, reading)
+            slot.reference, .answered, after: latency, status: slot.status, retryAfter: slot.retryAfter, body: body,
+            reading)
     }
 }
 

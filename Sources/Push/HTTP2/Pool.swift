@@ -166,8 +166,8 @@ final class Pool {
     // MARK: Answers
 
     func resolve(
-        _ reference: RequestReference, _ kind: Answer.Kind, status: UInt16 = 0, retryAfter: Int32 = -1,
-        body: [UInt8]? = nil, _ reading: AnswerReading = AnswerReading()
+        _ reference: RequestReference, _ kind: Answer.Kind, after latency: UInt64? = nil, status: UInt16 = 0,
+        retryAfter: Int32 = -1, body: [UInt8]? = nil, _ reading: AnswerReading = AnswerReading()
     ) {
         guard let prepared = prepared(reference) else { return }
         let answer = unsafe prepared.answers + Int(reference.request)
@@ -175,6 +175,7 @@ final class Pool {
         if kind != .lost { unsafe answer.pointee.retryAfter = retryAfter }
         if kind == .answered {
             unsafe answer.pointee.status = status
+            if let latency { prepared.batch.latency.add(nanoseconds: latency) }
             if let body, !body.isEmpty {
                 unsafe answer.pointee.body = Int32(prepared.batch.bodies.count)
                 prepared.batch.append(body: body, reading)

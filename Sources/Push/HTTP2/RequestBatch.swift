@@ -78,6 +78,8 @@ package final class RequestBatch: @unchecked Sendable {
     package var bytes = RequestBytes()
     /// One for each request, in their order; none until the batch comes back.
     package var answers: [Answer] = []
+    /// From putting a request on a connection to its answer.
+    package var latency = LatencyHistogram()
     /// Bodies of answers that were not 2xx, or a 2xx with an unexpected body; each at most the judge's `longestBody`.
     package var bodies: [[UInt8]] = []
     /// The judge's reading of each body.

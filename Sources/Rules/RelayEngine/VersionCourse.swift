@@ -89,7 +89,7 @@ package enum VersionCourse {
     // MARK: The picture
 
     /// The most counts of a picture: the last ones.
-    private static let mostShown = 150
+    private static let mostShown = 100
 
     /// The counts of a picture, ascending: every one of the first days, later the last of each day.
     package static func shown(_ counts: [VersionCount]) -> [VersionCount] {

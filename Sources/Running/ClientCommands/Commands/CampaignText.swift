@@ -104,6 +104,7 @@ package struct CampaignText: Sendable {
         if let canary { fields.append(("canary", canary)) }
         if let wave { fields.append(("wave", waveDetails(wave))) }
         if let speed { fields.append(("speed", speed)) }
+        if let latency = json[.latency].flatMap(Self.times) { fields.append(("answers", latency)) }
         if let limit = json[.rateLimit]?.number { fields.append(("pace", "at most \(Quantity.rate(limit))")) }
         if !json.shown(.waitingUntil).isEmpty { fields.append(("waiting until", json.shown(.waitingUntil))) }
         if let now = json[.now], now != .null {
@@ -121,7 +122,41 @@ package struct CampaignText: Sendable {
             hasColour && name == "state" ? Tint.ofState(value) : nil
         }
         return TextTable.fields(fields, tint: tint) + "\n"
-            + countsTable(Screen(width: Screen.current.width, hasColour: hasColour))
+            + countsTable(Screen(width: Screen.current.width, hasColour: hasColour)) + latencyTable
+    }
+
+    /// "half within 42 ms, 90 % within 70 ms, 99 % within 180 ms (1,204 answers)"; nil where nothing was answered.
+    private static func times(_ latency: JSONValue) -> String? {
+        guard latency.count(.answers) > 0 else { return nil }
+        let within = [("half", Field.p50Ms), ("90 %", .p90Ms), ("99 %", .p99Ms)]
+            .map { "\($0.0) within \(milliseconds(latency[$0.1]))" }.joined(separator: ", ")
+        return "\(within) (\(Quantity.count(latency.count(.answers), "answer")))"
+    }
+
+    private static func milliseconds(_ value: JSONValue?) -> String {
+        let milliseconds = value?.number ?? 0
+        return milliseconds < 10 ? "\(milliseconds) ms" : "\(Quantity.count(Int64(milliseconds.rounded()))) ms"
+    }
+
+    /// The most rows of `latencyTable`: the last ones.
+    private static let mostStretches = 12
+
+    /// How long answers took over time; "" where that is one stretch at most.
+    private var latencyTable: String {
+        let stretches = json[.latency]?.list(.items) ?? []
+        guard stretches.count > 1 else { return "" }
+        var table = TextTable([
+            .time("FROM"), .right("FOR"), .right("ANSWERS"), .right("HALF WITHIN"), .right("90 %"), .right("99 %"),
+        ])
+        for stretch in stretches.suffix(Self.mostStretches) {
+            table.add(
+                [
+                    stretch.shown(.from), DurationText.rough(seconds: stretch.count(.seconds)),
+                    Quantity.count(stretch.count(.answers)),
+                ] + [.p50Ms, .p90Ms, .p99Ms].map { Self.milliseconds(stretch[$0]) })
+        }
+        let more = stretches.count - Self.mostStretches
+        return "\n" + table.text + (more > 0 ? "\(more) earlier: --json\n" : "")
     }
 
     /// "1,234/s, 5 min left"; nil where nothing is sent now.

@@ -24,8 +24,10 @@ extension API {
     }
 
     func campaign(_ id: String, _ caller: Caller) throws -> Response {
-        let status = try control.requirements.status(record(id, caller))
-        return .json { $0.campaign(status, for: caller.sight, hasEffects: true) }
+        let record = try record(id, caller)
+        let status = try control.requirements.status(record)
+        let latency = try latency(of: record)
+        return .json { $0.campaign(status, for: caller.sight, hasEffects: true, latency: latency) }
     }
 
     func adoption(_ id: String, _ caller: Caller) throws -> Response {

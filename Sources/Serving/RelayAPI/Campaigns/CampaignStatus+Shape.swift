@@ -22,6 +22,8 @@ struct ShownCampaign {
     let status: CampaignStatus
     /// Whether the answer shows the effects of a person's possible acts: only where a single campaign is requested.
     var hasEffects = false
+    /// How long its answers took; written where `hasEffects`.
+    var latency: CampaignLatency?
 
     var record: CampaignRecord { status.record }
 
@@ -102,8 +104,24 @@ struct ShownCampaign {
                 $0.status.nextReminderAt
             },
             .object(.shown, Shown.shape) { $0.record.shown },
-            effects,
+            effects, times,
         ])
+
+    private static let times = ShapeMember<ShownCampaign>(
+        property: .init(
+            Field.latency.rawValue,
+            CampaignLatency.shape.reference.orNull.described(
+                "How long its push services took to answer; null: nothing was answered, or it was pruned. Only if one campaign is asked for."
+            ), isRequired: false)
+    ) { writer, campaign, sight in
+        guard campaign.hasEffects else { return }
+        writer.name(.latency)
+        if let latency = campaign.latency {
+            writer.object(latency, CampaignLatency.shape, for: sight)
+        } else {
+            writer.null()
+        }
+    }
 
     /// The acts that a campaign's state allows, by the name in their path, each with its effects in sentences.
     private static let effects = ShapeMember<ShownCampaign>(
@@ -136,8 +154,11 @@ extension ShownCampaign {
 
 extension JSONWriter {
     /// - Parameter hasEffects: whether the effects of a person's possible acts are shown. Only where a single campaign is requested.
-    mutating func campaign(_ status: CampaignStatus, for sight: Redaction, hasEffects: Bool = false) {
-        object(ShownCampaign(status: status, hasEffects: hasEffects), ShownCampaign.shape, for: sight)
+    mutating func campaign(
+        _ status: CampaignStatus, for sight: Redaction, hasEffects: Bool = false, latency: CampaignLatency? = nil
+    ) {
+        object(
+            ShownCampaign(status: status, hasEffects: hasEffects, latency: latency), ShownCampaign.shape, for: sight)
     }
 }
 

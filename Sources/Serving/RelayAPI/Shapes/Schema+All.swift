@@ -38,7 +38,8 @@ extension Schema {
         of(CampaignFacts.hurryShape), of(CampaignCounts.shape), of(ChannelAnswers.shape), of(PlannedChannel.shape),
         of(FilterReason.countsShape),
         of(CampaignWave.shape),
-        of(CampaignRound.shape), of(ShownAdoption.shape), of(CampaignReach.shape), of(AdoptionPoint.shape),
+        of(CampaignRound.shape), of(CampaignLatency.shape), of(LatencyStretch.shape), of(ShownAdoption.shape),
+        of(CampaignReach.shape), of(AdoptionPoint.shape),
         of(VersionShares.shape), of(VersionShares.Row.shape), of(AppAdoption.shape), of(VersionCount.shape),
         of(VersionCount.Row.shape), of(Delivery.shape),
     ]

@@ -49,6 +49,7 @@ extension View {
             }
             try html.part("time", "section", on: ["campaign"], [.named("aria-labelledby", "time-title")]) {
                 try outcomes(&$0, record)
+                try latency(&$0, record)
             }
             try html.part("history", "section", on: ["campaign"], [.named("aria-labelledby", "history-title")]) {
                 try history(&$0, record)

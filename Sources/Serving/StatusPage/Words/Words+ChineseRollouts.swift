@@ -65,9 +65,15 @@ extension PageLanguage {
         // Charts.
         "A device counts at its last outcome. Outcomes are recorded a moment after the answers.":
             "每台设备按其最后一次结果计入；结果在应答后片刻记录。",
+        "% of the answers": "% 的应答",
         "A second": "每秒",
+        "All": "全部",
         "All others": "其他版本",
         "After %": "% 后",
+        "Answers": "应答",
+        "For": "时长",
+        "From": "自",
+        "How long push services took to answer": "推送服务的应答时间",
         "No count is kept yet: the relay counts every hour, first a minute after its start.":
             "尚无统计：中继每小时统计一次，首次在启动一分钟后。",
         "Outcomes a second": "每秒的结果",

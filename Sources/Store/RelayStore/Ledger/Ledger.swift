@@ -77,6 +77,8 @@ package struct LedgerCommit: Sendable {
     package var doubts: [TokenDoubt] = []
     /// The figures that it adds to its campaign's waves; empty where there are none.
     package var waves: [WaveTally] = []
+    /// How long its services took to answer; nil: they answered nothing.
+    package var latency: LatencyStretch?
 
     package init(
         campaign: CampaignKey, shard: ShardRange?, cursor: Int64, shardDone: Bool, rows: [LedgerRow],
@@ -240,4 +242,7 @@ package protocol Ledger: Sendable {
     ///
     /// - Parameter grain: the length of a stretch; they begin at whole multiples of it since 1970.
     func outcomes(of campaign: CampaignKey, each grain: Duration) throws -> [OutcomeCount]
+
+    /// How long push services took to answer the campaign's requests, in order of time (`LatencyCourse`). Pruning deletes it.
+    func latency(of campaign: CampaignKey) throws -> [LatencyStretch]
 }

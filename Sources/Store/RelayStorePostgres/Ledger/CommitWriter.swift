@@ -107,6 +107,7 @@ struct CommitWriter {
         for batch in batches { tally.count(answersIn: batch.rows) }
         try moveShards(of: batches)
         for batch in batches { try WaveTable.add(batch.waves, to: run.campaign, session) }
+        try LatencyTable.add(batches, to: run.campaign, session)
     }
 
     private mutating func write(_ batches: [LedgerCommit]) throws {

@@ -68,6 +68,7 @@ struct OutcomeRecorder {
         tally.count(answersIn: batch.rows)
         if let before = batch.shard, let after = batch.advanced { try move(before, to: after) }
         try WaveTable.add(batch.waves, to: batch.campaign, connection)
+        try LatencyTable.add(CollectionOfOne(batch), to: batch.campaign, connection)
     }
 
     private static let retire: SQL = """

@@ -81,6 +81,7 @@ package enum LedgerPruning {
         guard try rows("delivery_upgrade", "device_id") < size else { return (deliveries, false) }
         guard try rows("campaign_told", "device_id") < size else { return (deliveries, false) }
         guard try rows("campaign_adoption", "at") < size else { return (deliveries, false) }
+        guard try rows("campaign_latency", "at") < size else { return (deliveries, false) }
         // A batch lies on some pages of its own: it takes as long as some dozens of rows.
         let batches = max(1, size / 64)
         let counts = try connection.all(
