@@ -171,7 +171,7 @@ struct AdoptionLiveTests {
         bench.control.hasOther.withLock { $0 = true }
         for (token, status) in [
             (try bench.newToken(.status), 200), (try bench.newToken(.devices), 403),
-            (try bench.newToken(.status, apps: [Bench.other.app]), 404),
+            (try bench.newToken(.status, apps: [Bench.other.app]), 403),
         ] {
             #expect(
                 try bench.askNetwork("GET", path, headers: [("Authorization", "Bearer \(token)")]).status == status)

@@ -110,7 +110,7 @@ extension ConformanceCase {
                 try store.followVersions(
                     of: subject.app, by: RetirementRules(), at: subject.now + .seconds(3600) * hours)
             }
-            // The other relay takes over at the second hour; each hour is counted once, whoever asks.
+            // The other relay takes over at the second hour; each hour is counted once, by whichever asks first.
             for hours in 0..<4 {
                 let counted = try stores.map { try count(hours < 2 ? $0 : second, at: hours) }
                 try same(counted, [true, false], "hour \(hours)")
@@ -118,7 +118,7 @@ extension ConformanceCase {
             var counts = try second.versionCounts(of: subject.app)
             try same(counts.map(\.at), [subject.now], "nothing has changed since")
             try same(counts[0].rows.count, VersionCount.most)
-            // Of each of 1.0 to 1.4 there are two.
+            // Two devices have each of 1.0 to 1.4.
             try same(counts[0].rows.map(\.devices), [1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2])
             try same(counts[0].rows.first?.version.text, "1.14")
             try same([counts[0].others, counts[0].unknown, counts[0].devices], [3, 1, 21])
@@ -137,7 +137,7 @@ extension ConformanceCase {
                 ])
             let other = AppKey(app: "b", platform: .ios)
             try same(try subject.store.versionCounts(of: other), [], "another app's")
-            // Once nobody was seen lately, nothing is known, and nothing is kept.
+            // Once no device was seen lately, nothing is known, and nothing is kept.
             try same(try count(second, at: 24 * 40), true)
             try same(try subject.store.versionCounts(of: subject.app).count, 2)
         },
