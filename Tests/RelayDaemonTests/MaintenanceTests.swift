@@ -140,4 +140,30 @@ import UpgradeRules
         #expect(try store.audit(AuditFilter(), before: nil, limit: 9).count == 1)
         #expect(lines.now == ["1"])
     }
+
+    @Test func `Requests for a second person that are over go with the trail of their time`() throws {
+        for days in [401, 399] {
+            let time = (now - .seconds(days * 86_400)).milliseconds
+            try store.administer(
+                """
+                INSERT INTO approval (app, platform, act, version, urgent, devices, all_devices, shown, asked_by, asked_kind,
+                    asked_via, asked_at, until, state, closed_by, closed_at, reason)
+                VALUES ('a', 'ios', 'raise', '2.0', 0, 9, 9, '{}', 'ada', 'token', 'api', \(time), \(time), 'refused',
+                    'bob', \(time), 'not now')
+                """)
+        }
+        let lines = Watched<[String]>([])
+        let maintenance = Maintenance(
+            store: store,
+            log: Log(minimum: .notice) { _, _, fields in
+                lines.change { $0 += fields.filter { $0.0 == "approvals" }.map(\.1) }
+            }, clock: { now })
+        maintenance.reload(keep: .init(deliveries: .seconds(86_400)))
+        _ = maintenance.turn(isMinuteOver: false)
+        #expect(try store.approvals(before: nil, limit: 9).count == 2)
+        maintenance.reload(keep: .init(audit: .seconds(400 * 86_400)))
+        _ = maintenance.turn(isMinuteOver: false)
+        #expect(try store.approvals(before: nil, limit: 9).count == 1)
+        #expect(lines.now == ["1"])
+    }
 }

@@ -164,6 +164,13 @@ struct QueryPlanTests {
         #expect(try fixture.store.forgetAudit(before: fixture.now + .seconds(1)) == 1)
     }
 
+    @Test("Requests that are over come from their index")
+    func requests() throws {
+        #expect(
+            try plan("SELECT id FROM approval WHERE \(ApprovalTable.isOver) LIMIT 9")
+                == ["SEARCH approval USING INDEX approval_over (<expr><?)"])
+    }
+
     @Test("Devices are counted by version in the order of their ids, from those of the app alone")
     func versions() throws {
         for fixture in [try StoreFixture(), try largeStore()] {

@@ -140,6 +140,8 @@ extension ConformanceCase {
                 "the refused one")
             try same(closed.state, .refused)
             try same(closed.reason, "not before Monday")
+            try same(try subject.store.lastApproval(.raise, of: subject.app), closed)
+            try same(try subject.store.lastApproval(.block, of: subject.app), nil)
             try same(try refused { _ = try raise("2.0", subject, by: machine) }, .refusedBefore(closed))
             try check(try raise("2.0", subject, by: ada).waiting != nil, "a person may ask again")
             try same(
@@ -177,6 +179,34 @@ extension ConformanceCase {
             _ = try subject.store.refuse(
                 approval: request.id, by: Signature(by: bob, at: subject.now), reason: "not now")
             try same(try subject.store.approval(request.id)?.wish.telephones, nil)
+        },
+        ConformanceCase("requests that are over are forgotten in their time, and one that waits never") { subject in
+            try subject.registerDevices(10)
+            let store = subject.store
+            let refused = try present(try raise("2.0", subject, by: ada).waiting, "the refused request")
+            _ = try store.refuse(approval: refused.id, by: Signature(by: bob, at: subject.now), reason: "not now")
+            let superseded = try present(try raise("2.1", subject, by: ada).waiting, "the superseded request")
+            let approved = try present(try raise("2.2", subject, by: ada).waiting, "the approved request")
+            _ = try approve(approved, subject, by: bob)
+            // Its time ends, and no act closes it.
+            let expired = try present(try raise("2.3", subject, by: ada).waiting, "the expired request")
+            func kept() throws -> [Int64] { try store.approvals(before: nil, limit: 99).map(\.id) }
+            try same(try store.forgetApprovals(before: subject.now), 0)
+            try same(try kept(), [expired.id, approved.id, superseded.id, refused.id])
+            try same(try store.forgetApprovals(before: subject.now + .seconds(1)), 3)
+            try same(try kept(), [expired.id], "it waits")
+            try same(try store.forgetApprovals(before: expired.until), 0)
+            try same(try store.forgetApprovals(before: expired.until + .milliseconds(1)), 1)
+            try same(try kept(), [])
+            let later = try present(
+                try raise("2.3", subject, by: ada, at: expired.until + .seconds(1)).waiting, "a later request")
+            try check(later.id > expired.id, "no number is given twice")
+        },
+        ConformanceCase("the trail that is forgotten takes no request with it") { subject in
+            try subject.registerDevices(10)
+            let request = try present(try raise("2.0", subject, by: ada).waiting, "the request")
+            try check(try subject.store.forgetAudit(before: request.until) > 0, "the entry of the request is forgotten")
+            try same(try subject.store.openApprovals(of: subject.app), [request])
         },
     ]
 }

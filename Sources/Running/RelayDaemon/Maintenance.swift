@@ -41,7 +41,7 @@ package final class Maintenance: Sendable {
     package struct Keep: Sendable, Hashable {
         /// The deliveries of campaigns that ended, and the records that belong to them; nil: all are kept.
         package var deliveries: Duration?
-        /// The audit trail; nil: all of it is kept.
+        /// The audit trail, and requests for a second person that are over; nil: all of it is kept.
         package var audit: Duration?
 
         package init(deliveries: Duration? = nil, audit: Duration? = nil) {
@@ -182,7 +182,10 @@ package final class Maintenance: Sendable {
                     !worker.isStopping && state.withLock { $0.keep == keep }
                 }
             }
-            if let audit = keep.audit { report.audit = try store.forgetAudit(before: now - audit) }
+            if let audit = keep.audit {
+                report.audit = try store.forgetAudit(before: now - audit)
+                report.approvals = try store.forgetApprovals(before: now - audit)
+            }
             if !report.isEmpty { log(.notice, "the store was pruned", report.fields) }
         } catch {
             log(.error, "the store could not be pruned", [("error", "\(error)")])

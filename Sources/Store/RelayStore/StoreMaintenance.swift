@@ -113,6 +113,9 @@ package struct PruneReport: Hashable, Sendable {
     package var notifications: Int64 = 0
     /// Rows of the audit trail, which are kept for a time of their own (`AuditStore.forgetAudit`).
     package var audit: Int64 = 0
+    /// Requests for a second person that are over, which are kept as long as the audit trail
+    /// (`ApprovalStore.forgetApprovals`).
+    package var approvals: Int64 = 0
     /// Bytes given back to the file system.
     package var freed: Int64 = 0
     /// The longest that any other writer had to wait.
@@ -122,6 +125,7 @@ package struct PruneReport: Hashable, Sendable {
 
     /// Whether there was anything to do.
     package var isEmpty: Bool {
-        campaigns + deliveries + formerTelephones + devices + webhooks + alerts + notifications + audit + freed == 0
+        campaigns + deliveries + formerTelephones + devices + webhooks + alerts + notifications + audit + approvals
+            + freed == 0
     }
 }

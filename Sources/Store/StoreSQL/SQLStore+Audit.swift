@@ -94,12 +94,18 @@ package enum AuditTable {
     static func forget(before time: Timestamp, _ connection: some SQLConnection) throws -> Int {
         let isThere = try connection.exists("SELECT 1 FROM audit WHERE at < ?", time)
         guard isThere else { return 0 }
-        // The table allows the deletion of entries older than this, and of no others.
-        try connection.run(
-            "INSERT INTO audit_horizon (id, at) VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET at = excluded.at", time)
+        try allowForgetting(before: time, connection)
         return try connection.run(
             "DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE at < ? ORDER BY at LIMIT ?)", time,
             mostForgotten)
+    }
+}
+
+extension AuditTable {
+    /// Lets entries, and requests for a second person, be deleted that are older than this, and no others.
+    static func allowForgetting(before time: Timestamp, _ connection: some SQLConnection) throws {
+        try connection.run(
+            "INSERT INTO audit_horizon (id, at) VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET at = excluded.at", time)
     }
 }
 

@@ -34,7 +34,10 @@ CREATE UNIQUE INDEX approval_open ON approval (app, platform, act) WHERE state =
 CREATE TRIGGER approval_final BEFORE UPDATE ON approval WHEN OLD.state <> 'open' BEGIN
     SELECT RAISE(ABORT, 'a closed request stays as it is');
 END;
-CREATE TRIGGER approval_kept BEFORE DELETE ON approval BEGIN
+-- Requests that were over before audit_horizon may go, as entries of the audit trail may.
+CREATE INDEX approval_over ON approval (coalesce(closed_at, until));
+CREATE TRIGGER approval_kept BEFORE DELETE ON approval
+WHEN coalesce(OLD.closed_at, OLD.until) >= coalesce((SELECT at FROM audit_horizon), 0) BEGIN
     SELECT RAISE(ABORT, 'requests are kept');
 END;
 -- in PostgreSQL:
@@ -70,11 +73,15 @@ CREATE TABLE approval (
     CHECK (state NOT IN ('refused', 'alone') OR reason IS NOT NULL)
 );
 CREATE UNIQUE INDEX approval_open ON approval (app, platform, act) WHERE state = 'open';
+CREATE INDEX approval_over ON approval (coalesce(closed_at, until));
 CREATE FUNCTION approval_guard() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$ BEGIN
     IF TG_RELID <> 'approval'::regclass THEN PERFORM refuse_table(TG_RELID); END IF;
     IF TG_OP = 'UPDATE' THEN
         IF OLD.state = 'open' THEN RETURN NEW; END IF;
         PERFORM refuse('a closed request stays as it is');
+    END IF;
+    IF TG_OP = 'DELETE' THEN
+        IF coalesce(OLD.closed_at, OLD.until) < (SELECT h.at FROM audit_horizon AS h) THEN RETURN OLD; END IF;
     END IF;
     PERFORM refuse('requests are kept');
 END $$;

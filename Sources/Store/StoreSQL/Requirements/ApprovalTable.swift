@@ -6,7 +6,7 @@ import UpgradeRules
 import WireFormat
 
 /// The table `approval`.
-enum ApprovalTable {
+package enum ApprovalTable {
     static func approval(_ id: Int64, _ connection: some SQLConnection) throws -> Approval? {
         try connection.first(Row.self, "FROM approval WHERE id = ?", id) ?? nil
     }
@@ -80,6 +80,22 @@ enum ApprovalTable {
             guard left.count < telephones.count else { continue }
             try connection.run("UPDATE approval SET telephones = ? WHERE id = ?", text(left), open.id)
         }
+    }
+
+    /// The condition for requests that were over before a time, by an act or by their end.
+    package static let isOver: SQL = "coalesce(closed_at, until) < ?"
+
+    /// The most requests that one transaction forgets.
+    static let mostForgotten = 1000
+
+    /// Deletes requests that were over before a time.
+    ///
+    /// - Returns: how many.
+    static func forget(before time: Timestamp, _ connection: some SQLConnection) throws -> Int {
+        guard try connection.exists("SELECT 1 FROM approval WHERE \(isOver)", time) else { return 0 }
+        try AuditTable.allowForgetting(before: time, connection)
+        return try connection.run(
+            "DELETE FROM approval WHERE id IN (SELECT id FROM approval WHERE \(isOver) LIMIT ?)", time, mostForgotten)
     }
 
     private static func text(_ telephones: [String]) -> String {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayEngine
+package import RelayEngine
 import RelayStore
 package import Requirements
 import Telemetry
@@ -19,14 +19,23 @@ extension SQLStore {
         }
     }
 
-    package func openApprovals(of app: AppKey) throws -> [Approval] {
+    package func openApprovals(of app: AppKey?) throws -> [Approval] {
         try readOnce("looking for requests") { connection in
-            try connection.all(
+            guard let app else {
+                return try connection.all(
+                    ApprovalTable.Row.self, "FROM approval WHERE state = 'open' ORDER BY id DESC"
+                ).compactMap(\.self)
+            }
+            return try connection.all(
                 ApprovalTable.Row.self,
                 "FROM approval WHERE app = ? AND platform = ? AND state = 'open' ORDER BY id DESC",
                 app.app, app.platform
             ).compactMap(\.self)
         }
+    }
+
+    package func lastApproval(_ act: Approval.Act, of app: AppKey) throws -> Approval? {
+        try readOnce("looking for a request") { try ApprovalTable.last(act, of: app, $0) }
     }
 
     package func refuse(approval id: Int64, by actor: Signature, reason: String) throws -> Approval? {
@@ -46,6 +55,18 @@ extension SQLStore {
         if let line = change.line(of: app) { log(.notice, line.message, line.fields) }
         decisions.post(.other)
         return closed
+    }
+
+    @discardableResult
+    package func forgetApprovals(before time: Timestamp) throws -> Int64 {
+        var forgotten: Int64 = 0
+        while true {
+            let some = try write("deleting old requests", lock: .rows) { connection in
+                try ApprovalTable.forget(before: time, connection)
+            }
+            forgotten += Int64(some)
+            if some < ApprovalTable.mostForgotten { return forgotten }
+        }
     }
 
     package func releasable(
@@ -96,9 +117,7 @@ extension SQLStore {
             guard hasChanged else { return (nil, nil) }
             if let last = try ApprovalTable.last(wish.act, of: app, connection) {
                 if last.isRepeated(by: person, wish, at: now) { return (last, nil) }
-                if last.state == .refused, !person.kind.isPerson, last.wish.isAlike(wish) {
-                    throw ApprovalRefusal.refusedBefore(last)
-                }
+                if last.isRefused(to: person, wish) { throw ApprovalRefusal.refusedBefore(last) }
             }
             try ApprovalTable.supersede(wish.act, of: app, at: now, connection)
             let stored = try ApprovalTable.insert(made(wish, until: now + within), connection)
