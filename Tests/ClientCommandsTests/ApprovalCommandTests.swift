@@ -11,6 +11,8 @@ import UpgradeRules
 import WireFormat
 
 @testable import ClientCommands
+@testable import RelayAPI
+@testable import RelayDaemon
 
 /// Two persons, by the commands and the API of a real relay.
 /// Root names the person who acts.
@@ -140,5 +142,43 @@ import WireFormat
         let set = await daemon.run("version set \(Self.app) ios --required 2.0.0 --yes --as ada")
         #expect(set.out.contains("campaign"), "\(set.out) \(set.err)")
         #expect(try required(daemon) == "2.0.0")
+    }
+
+    @Test("what surely reaches few devices, or waits already, is not counted; what is counted has a bound")
+    func counting() throws {
+        let daemon = try RealDaemon(more: Self.rule)
+        let key = AppKey(app: Self.app, platform: .ios)
+        let devices = try (0..<300).map { number in
+            DeviceRegistration(
+                app: key, token: String(repeating: "\(number % 10)", count: 61) + String(number + 100),
+                telephone: "\(13_800_138_000 + number)", version: try Version(number < 20 ? "1.0" : "1.1"))
+        }
+        try daemon.store.register(devices, at: Timestamp(seconds: 1_700_000_000))
+        func ask(_ required: String, canary: [String]? = nil) throws -> Approval? {
+            var bump = VersionBump(app: key, required: try Version(required))
+            bump.telephones = canary
+            let applied = try daemon.requirements.bump(bump, by: .operator("ada"), receipt: nil) { _, _ in
+                StoredAnswer(status: 200, body: [])
+            }
+            guard case .applied(let outcome, _) = applied else { return nil }
+            return outcome.waiting
+        }
+        func taken() -> [Slots.Slot] { (0..<2).compactMap { _ in daemon.requirements.counting.take() } }
+        var counting = taken()
+        #expect(counting.count == 2)
+        #expect(try ask("1.1") == nil, "20 of 300 devices are below it")
+        #expect(try ask("1.2", canary: ["13800138007"]) == nil, "one device of 300 is the canary's")
+        do {
+            _ = try ask("2.0")
+            Issue.record("it was done")
+        } catch let problem as ProblemDetails {
+            #expect(problem.status == 503 && problem.detail.contains("are being counted"), "\(problem.detail)")
+        }
+        counting = []
+        let request = try #require(try ask("2.0"))
+        #expect(request.reach == ApprovalReach(devices: 300, of: 300))
+        counting = taken()
+        #expect(try ask("2.0") == request, "it waits already")
+        withExtendedLifetime(counting) {}
     }
 }

@@ -29,7 +29,7 @@ final class RealDaemon: Sendable {
     static let app = "com.example.app"
 
     let folder: String
-    private let store: any TestStore
+    let store: any TestStore
     private let fanOut: FanOut
     private let notifier: Notifier
     private let server: APIServer

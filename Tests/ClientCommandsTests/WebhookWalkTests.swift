@@ -96,7 +96,7 @@ import UpgradeRules
             runs == [
                 "Store/StoreSQL/Requirements/SQLStore+Decisions.swift": 2,
                 "Running/RelayDaemon/Requirements/RequirementControl+Versions.swift": 1,
-                "Running/RelayDaemon/Requirements/RequirementControl+Approvals.swift": 1,
+                "Running/RelayDaemon/Requirements/RequirementControl+Reach.swift": 1,
             ])
     }
 }

@@ -16,7 +16,7 @@ package final class Slots: Sendable {
     ///   - each: for one key. Default `limit`.
     ///   - leavesRoom: whether a key gets no more slots than are left for other keys. Then a key that comes later still
     ///     gets some, whatever the earlier keys take: up to half of the free slots.
-    init(limit: Int, each: Int? = nil, leavesRoom: Bool = false) {
+    package init(limit: Int, each: Int? = nil, leavesRoom: Bool = false) {
         self.limit = limit
         self.each = each ?? limit
         self.leavesRoom = leavesRoom

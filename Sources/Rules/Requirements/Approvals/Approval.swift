@@ -149,6 +149,16 @@ extension Approval {
         state(at: now) == .open && self.wish == wish && asked.person == asker.person
     }
 
+    /// Whether a new request is answered by this one alone: it is the same, or a person has refused it to a machine.
+    package func isAnswer(to wish: Wish, by asker: Principal, at now: Timestamp) -> Bool {
+        isRepeated(by: asker, wish, at: now) || isRefused(to: asker, wish)
+    }
+
+    /// Whether a machine asks for what a person has refused.
+    package func isRefused(to asker: Principal, _ wish: Wish) -> Bool {
+        state == .refused && !asker.kind.isPerson && self.wish.isAlike(wish)
+    }
+
     /// Whether the devices that it reaches are still about as many as those that were shown.
     ///
     /// - Throws: `StaleConfirmation`.

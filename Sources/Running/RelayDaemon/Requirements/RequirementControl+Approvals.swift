@@ -40,11 +40,11 @@ extension RequirementControl {
         }
     }
 
-    /// The devices that an act reaches, as far as the rule needs them.
+    /// The devices that an act reaches, as far as the rule needs them (`RequirementControl+Reach`).
     struct Measured {
         /// The requirements that they were counted with.
         var before: Requirements
-        /// nil: the act reaches no device, or is refused.
+        /// nil: the act reaches no more than one person may, or is refused.
         var act: (wish: Approval.Wish, reach: ApprovalReach)?
     }
 
@@ -82,56 +82,6 @@ extension RequirementControl {
         }
         if let reason = acting.actor.alone { return check(.alone(wish, reason: reason), reach) }
         return check(.asks(wish, within: rule.within), reach)
-    }
-
-    // MARK: Reach
-
-    func measure(
-        _ bump: VersionBump, by actor: Signature, in surroundings: RequirementMachine.Surroundings
-    ) throws -> Measured {
-        let stored = try store.releasable(of: bump.app, nil, nil).0
-        var (machine, surroundings) = (RequirementMachine(stored, campaigns: []), surroundings)
-        surroundings.draft = nil
-        // A bump that is refused is refused by the decision itself, with its reason.
-        guard (try? machine.reduce(.asked(bump), by: actor, in: surroundings)) != nil else {
-            return Measured(before: stored)
-        }
-        let audience = ReachedAudience(machine.bump ?? bump, in: machine.requirements)
-        guard let row = audience.floor ?? audience.blocks.first else { return Measured(before: stored) }
-        let survey = try store.survey(bump.app) { audience.contains($0, in: $1) ? nil : .notInAudience }
-        var wish = Approval.Wish(audience.floor == nil ? .block : .raise, row.version, isUrgent: bump.isUrgent)
-        (wish.body, wish.telephones) = (BumpBody.text(of: bump), bump.telephones)
-        return Measured(before: stored, act: (wish, ApprovalReach(devices: survey.toPush, of: survey.audience)))
-    }
-
-    func measure(
-        releasing version: Version?, _ kind: Requirement.Kind?, of app: AppKey, isUrgent: Bool, by actor: Principal
-    ) throws -> Measured {
-        let (stored, found) = try store.releasable(of: app, version, kind)
-        // Another program asked for it, and this person is the second one.
-        guard let row = found, row.state != .asked || row.changed.by.lowercased() == actor.person else {
-            return Measured(before: stored)
-        }
-        var wish = Approval.Wish(.release, row.version, isUrgent: isUrgent)
-        wish.kind = row.kind
-        let isOfCanary = row.reach == 0 && row.state != .inForce
-        return Measured(before: stored, act: (wish, try reach(of: row, isOfCanary: isOfCanary, app)))
-    }
-
-    func measure(cancelling campaign: CampaignRecord) throws -> Measured {
-        let stored = try store.releasable(of: campaign.app, nil, nil).0
-        guard !campaign.state.isFinal, let row = stored[campaign.requirement.id] else {
-            return Measured(before: stored)
-        }
-        var wish = Approval.Wish(.cancel, row.version)
-        wish.campaign = campaign.id
-        return Measured(before: stored, act: (wish, try reach(of: row, isOfCanary: row.reach == 0, campaign.app)))
-    }
-
-    private func reach(of row: Requirement, isOfCanary: Bool, _ app: AppKey) throws -> ApprovalReach {
-        let filter = AudienceFilter(row, telephones: isOfCanary ? row.canary ?? [] : nil)
-        let survey = try store.survey(app) { filter.reason(against: $0, in: $1) }
-        return ApprovalReach(devices: survey.toPush, of: survey.audience)
     }
 
     // MARK: Requests

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import FanOut
 package import RelayAPI
 import RelayEngine
@@ -98,7 +99,7 @@ extension RequirementControl {
             return try move(id, .cancelled, to: .cancelled, from: Self.cancellable, verb: "cancelled", by: acting)
         }
         return try judged(app, acting) {
-            try measure(cancelling: campaign)
+            try measure(cancelling: campaign, acting, app.approval)
         } act: {
             try move(
                 id, .cancelled, to: .cancelled, from: Self.cancellable, verb: "cancelled", by: acting, approval: $0)
@@ -158,8 +159,10 @@ extension RequirementControl {
         let (version, kind) = (target?.version, target.map { $0.isBlock ? Requirement.Kind.blocked : .required })
         let decision: Decision
         do {
-            decision = try judged(configured(app), acting) {
-                try measure(releasing: version, kind, of: app, isUrgent: isUrgent, by: acting.actor)
+            let configuration = try configured(app)
+            decision = try judged(configuration, acting) {
+                try measure(
+                    releasing: version, kind, of: app, isUrgent: isUrgent, acting, configuration.approval)
             } act: { approval in
                 surroundings.approval = approval
                 return try store.decide(

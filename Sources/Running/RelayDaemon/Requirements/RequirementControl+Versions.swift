@@ -35,7 +35,7 @@ extension RequirementControl {
         }
         let signature = acting.signature(at: now)
         let applied = try judged(app, acting) {
-            try measure(bump, by: signature, in: measured)
+            try measure(bump, by: signature, in: measured, acting, app.approval)
         } act: { approval in
             surroundings.approval = approval
             return try store.apply(

@@ -32,6 +32,8 @@ package final class RequirementControl: RequirementOperations {
     let versionCache: VersionCache
     let log: Log
     let clock: @Sendable () -> Timestamp
+    /// Acts for which all devices of an app are being counted (`RequirementControl+Reach`).
+    let counting = Slots(limit: 2)
 
     /// - Parameters:
     ///   - apps: every app that is configured at this moment.
