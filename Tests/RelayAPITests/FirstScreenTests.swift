@@ -64,6 +64,26 @@ struct FirstScreenTests {
         #expect(!reader.body.contains(form) && text(reader).contains("require 2.0"), "\(reader.body)")
     }
 
+    @Test("a request comes to the open first screen, and to the page of requests, as a part, and leaves them so")
+    func livePart() throws {
+        let bench = try Bench(hasPage: true)
+        let token = try bench.newToken(.status, .versions)
+        let page = try get("/", bench, token)
+        let topics = try #require(page.body.firstMatch(of: /id="waits" data-live="([^"]*)"/)).1.split(separator: " ")
+        #expect(topics.contains("approvals") && page.body.contains("data-events="), "\(topics)")
+        let request = try #require(try bench.ask(forSecondPerson: "2.0"))
+        let form = "action=\"/page/approvals/\(request.id)/approve\""
+        let places = ["/?part=waits", "/page/approvals?part=requests"]
+        for path in places {
+            try bench.until { try get(path, bench, token).body.contains(form) }
+        }
+        _ = try bench.store.refuse(
+            approval: request.id, by: Signature(by: .operator("bob"), at: Bench.now), reason: "not now")
+        for path in places {
+            try bench.until { try !get(path, bench, token).body.contains(form) }
+        }
+    }
+
     @Test("an entry of the history has a page of its own, for those who may see its app")
     func entries() throws {
         let bench = try Bench(hasPage: true)

@@ -101,6 +101,27 @@ struct LiveEventsTests {
         #expect(text.contains(Bench.other.app) && !text.contains("\"\(Bench.app.app)\""))
     }
 
+    @Test("a request for a second person is an event when it comes and when it goes, for those who may see its app")
+    func approvals() throws {
+        let bench = try Bench(hasPage: true)
+        bench.control.hasOther.withLock { $0 = true }
+        let stream = try events(bench)
+        #expect(try !told(stream).contains("event: approvals"), "nothing waits")
+        let request = try #require(try bench.ask(forSecondPerson: "2.0"))
+        try bench.until { try !bench.server.api.overview().approvals.isEmpty }
+        let came = try told(stream)
+        #expect(came.contains("event: approvals\n") && came.contains(#""deed":"require 2.0""#), "\(came)")
+        var stranger = Caller(actor: Principal("b", .token, via: "api"))
+        stranger.apps = [Bench.other.app]
+        #expect(try !told(try events(bench, stranger)).contains("event: approvals"), "another team's")
+        _ = try bench.store.refuse(
+            approval: request.id, by: Signature(by: .operator("bob"), at: Bench.now), reason: "not now")
+        try bench.until { try bench.server.api.overview().approvals.isEmpty }
+        let went = try told(stream)
+        #expect(went.contains("event: approvals\n") && went.contains(#""approvals":[]"#), "\(went)")
+        #expect(try told(stream).isEmpty, "once")
+    }
+
     /// FAULTS 3.13: two app-bound tokens had all the places, and the operator had none.
     @Test("two tokens that watch with all their might leave room for others and for the control socket")
     func greedy() throws {

@@ -134,7 +134,7 @@
       if (mine.readyState === EventSource.CLOSED) setTimeout(() => source === mine && open(), 3000);
     };
     mine.addEventListener("alive", hear);
-    ["campaign", "version", "readiness"].forEach(
+    ["campaign", "version", "approvals", "readiness"].forEach(
       (topic) => mine.addEventListener(topic, () => { hear(); wanted.add(topic); }));
   };
   open();

@@ -33,8 +33,8 @@ extension API {
         }
     }
 
-    /// The requests of an app that wait. One of each act may.
-    package func openApprovals(of app: AppKey) throws -> [ShownApproval] {
+    /// The requests that wait: of an app one of each act may; nil: of all apps.
+    package func openApprovals(of app: AppKey?) throws -> [ShownApproval] {
         let now = now()
         return try store.openApprovals(of: app).map { ShownApproval($0, at: now) }.filter { $0.state == .open }
     }
@@ -42,7 +42,7 @@ extension API {
     func approve(_ id: String, _ caller: Caller) throws -> Response {
         let approval = try approval(id, caller)
         try need(approval, caller)
-        return try answer(control.requirements.approve(approval.id, by: caller.actor))
+        return try answer(.approveRequest, control.requirements.approve(approval.id, by: caller.actor))
     }
 
     package func approve(_ approval: Approval, by caller: Caller) throws {
@@ -58,7 +58,7 @@ extension API {
             fields.refuse("reason", "is missing; a text is needed, such as \"not before Monday\"")
         }
         try fields.finish()
-        return try answer(refuse(approval, reason ?? "", by: caller))
+        return try answer(.refuseRequest, refuse(approval, reason ?? "", by: caller))
     }
 
     package func refuse(_ approval: Approval, _ reason: String, by caller: Caller) throws -> Approval {
@@ -82,8 +82,10 @@ extension API {
         try caller.need(approval.scope, "a request to \(approval.deed) is decided by those who may do so")
     }
 
-    private func answer(_ approval: Approval) -> Response {
-        .json { $0.object(ShownApproval(approval, at: now()), ShownApproval.shape) }
+    private func answer(_ act: ActWords.Act, _ approval: Approval) -> Response {
+        var shown = ShownApproval(approval, at: now())
+        shown.act = act
+        return .json { $0.object(shown, ShownApproval.shape) }
     }
 
     /// Answers an act that waits for a second person: 202, with the request.

@@ -9,6 +9,8 @@ import WireFormat
 package struct ShownApproval: Sendable {
     package let approval: Approval
     package let now: Timestamp
+    /// The act on the request that is answered; nil: none.
+    var act: ActWords.Act?
 
     package init(_ approval: Approval, at now: Timestamp) { (self.approval, self.now) = (approval, now) }
 
@@ -49,10 +51,22 @@ package struct ShownApproval: Sendable {
             .nullable(.closedBy, .text, "Who approved or refused it, or acted alone.") { $0.approval.closedBy },
             .nullable(.closedAt, .instant) { $0.approval.closedAt },
             .nullable(.reason, .text, "Why it was refused, or why one person acted alone.") { $0.approval.reason },
+            .sentenceOfAct { shown in shown.act.map { ActWords.after($0, shown.approval) } },
         ])
 
     /// The answer to an act that waits.
     static let askedShape = Shape<ShownApproval>(
         "ApprovalAsked", "The act waits for a second person, and nothing has changed.",
-        [.object(.approval, shape) { $0 }])
+        [.object(.approval, shape) { $0 }, .sentence { ActWords.waiting($0.approval) }])
+}
+
+/// The acts of an app that wait for a second person: an event's data.
+struct WaitingApprovals {
+    let app: AppKey
+    let approvals: [ShownApproval]
+
+    static let shape = Shape<WaitingApprovals>([
+        AppKey.shape.members { $0.app },
+        .list(.approvals, of: ShownApproval.shape, "The acts that wait for a second person.") { $0.approvals },
+    ])
 }

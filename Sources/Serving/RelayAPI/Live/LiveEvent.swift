@@ -33,6 +33,16 @@ extension Overview {
             let event = LiveEvent("campaign") { $0.campaign(status, for: $1) }
             note("campaign \(status.record.id)", event, of: status.record.app, since: last)
         }
+        let waiting = Dictionary(grouping: approvals, by: \.approval.app)
+        for app in Set(apps.map(\.key)).union(waiting.keys) {
+            let (key, requests) = ("approvals \(app.app) \(app.platform.rawValue)", waiting[app] ?? [])
+            // An app without a request is no news, unless it had one.
+            guard !requests.isEmpty || last?.items[key] != nil else { continue }
+            let event = LiveEvent("approvals") { writer, _ in
+                writer.object(WaitingApprovals(app: app, approvals: requests), WaitingApprovals.shape)
+            }
+            note(key, event, of: app, since: last)
+        }
         // The event has only counts, as a fault may concern an app that the reader may not see.
         let isSame = last.map { $0.faults == faults && $0.warnings == warnings } ?? false
         note("readiness", readiness, of: nil, since: last, isSame: isSame)

@@ -49,6 +49,8 @@ package struct Overview: Sendable {
     package var campaigns: [CampaignStatus] = []
     /// The beginnings of the campaigns that wait for a person or are in trouble, by their public id.
     package var origins: [String: Origin] = [:]
+    /// The acts that wait for a second person, newest first.
+    package var approvals: [ShownApproval] = []
     /// The last counts of versions, a minute old at most.
     package var shares: [AppKey: VersionShares] = [:]
     var sharesAt: Timestamp?
@@ -124,6 +126,7 @@ extension API {
             next.origins[status.record.id] = try origin(of: status.record, known: last)
         }
         try readShares(into: &next, known: last)
+        next.approvals = try openApprovals(of: nil)
         next.faults = readinessCheck.faults(known: control.faults) { [self] in storeFault() }
         next.warnings = control.warnings()
         next.note(since: last)

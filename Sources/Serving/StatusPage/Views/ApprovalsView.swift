@@ -13,12 +13,17 @@ extension View {
         let cursor = query.cursor(.approvals)
         try query.finish()
         let found = try api.approvals(after: cursor, limit: 50, caller)
-        let open = found.items.filter { $0.state == .open }
+        // All that wait stand on the first page, however many are over since.
+        let open = try cursor == nil ? api.openApprovals(of: nil).filter { maySee($0.approval.app) } : []
         let closed = found.items.filter { $0.state != .open }
-        return page(say("Second person"), at: .approvals) { html in
-            let campaigns = open.isEmpty ? [] : (try? api.overview())?.campaigns ?? []
-            for approval in open { waits(&html, approval.approval, campaigns) }
-            if open.isEmpty { html.tag("p", [.class("quiet")], text: say("Nothing waits for a second person.")) }
+        return page(say("Second person"), at: .approvals, isLive: true) { html in
+            html.part("requests", on: ["approvals"], [.named("aria-live", "polite")]) { html in
+                let campaigns = open.isEmpty ? [] : (try? api.overview())?.campaigns ?? []
+                for approval in open { waits(&html, approval.approval, campaigns) }
+                if open.isEmpty, cursor == nil {
+                    html.tag("p", [.class("quiet")], text: say("Nothing waits for a second person."))
+                }
+            }
             if !closed.isEmpty {
                 html.tag("h2", text: say("Over"))
                 list(&html, closed)
@@ -47,7 +52,7 @@ extension View {
                 html.tag("strong", text: say("Approve") + say(": "))
                 html.text(effects(of: approval, campaigns))
             }
-            guard may(.versions), may(approval.scope) else { return }
+            guard may(.versions, on: approval.app), may(approval.scope, on: approval.app) else { return }
             let path = PagePath("page", "approvals", String(approval.id))
             let isOwn = approval.asked.person == caller.actor.person
             if isOwn { html.tag("p", text: say("You asked for it: a second person approves it.")) }

@@ -16,10 +16,10 @@ extension View {
         return page(say("Overview"), at: .overview, isLive: true, asOf: overview.at) { html in
             // Screen readers announce changes while the page is open (WAI-ARIA 1.2, section 6.6, "aria-live").
             html.part(
-                "waits", "section", on: ["campaign", "version"],
+                "waits", "section", on: ["campaign", "version", "approvals"],
                 [.named("aria-labelledby", "waits-title"), .named("aria-live", "polite")]
             ) { html in
-                let requests = requests(of: overview.apps)
+                let requests = overview.approvals.map(\.approval)
                 let matters = Attention.all(in: overview, relays: [], askedFor: requests)
                 waits(&html, matters, requests, overview.campaigns)
             }
@@ -43,13 +43,9 @@ extension View {
         var overview = overview
         overview.apps.removeAll { !maySee($0.key) }
         overview.campaigns.removeAll { !maySee($0.record.app) }
+        overview.approvals.removeAll { !maySee($0.approval.app) }
         (overview.faults, overview.warnings) = (seen(overview.faults), seen(overview.warnings))
         return overview
-    }
-
-    /// The acts that wait for a second person. A store that cannot be read is among the faults.
-    private func requests(of apps: [Overview.App]) -> [Approval] {
-        apps.flatMap { (try? api.openApprovals(of: $0.key)) ?? [] }.map(\.approval)
     }
 
     /// Apps in trouble come first, then those with an open campaign.
