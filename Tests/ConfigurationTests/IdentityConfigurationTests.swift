@@ -44,6 +44,14 @@ import Testing
         #expect(identity.rights == ["relay ops": [.status, .campaigns], "运维": [.users], "*": [.status]])
     }
 
+    @Test func `A group may be bound to apps`() throws {
+        let identity = try #require(
+            try Self.parse(
+                #"{ identity: { from: ["::1"], rights: { team: { scopes: ["status", "campaigns"], apps: ["a"] }, all: { scopes: ["users"] } } } }"#
+            ).identity)
+        #expect(identity.rights == ["team": Grant([.status, .campaigns], apps: ["a"]), "all": [.users]])
+    }
+
     @Test(arguments: [
         ("1", #"listen.page: 1 is not true or false, nor an object { … }"#),
         ("{ identity: true }", "listen.page.identity: true is not an object { … }"),
@@ -76,6 +84,34 @@ import Testing
         (
             #"{ identity: { rights: { ops: ["status", "all"] } } }"#,
             #"listen.page.identity.rights["ops"][1]: "all" is not a scope; "status", "#
+        ),
+        (
+            #"{ identity: { rights: { ops: { apps: ["a"] } } } }"#,
+            #"listen.page.identity.rights["ops"].scopes: missing; a list of scopes, such as ["status", "campaigns"]"#
+        ),
+        (
+            #"{ identity: { rights: { ops: { scopes: ["all"] } } } }"#,
+            #"listen.page.identity.rights["ops"].scopes[0]: "all" is not a scope; "status", "#
+        ),
+        (
+            #"{ identity: { rights: { ops: { scopes: ["status"], apps: "a" } } } }"#,
+            #"listen.page.identity.rights["ops"].apps: "a" is not a list of apps, such as ["com.example.app"]"#
+        ),
+        (
+            #"{ identity: { rights: { ops: { scopes: ["status"], apps: [] } } } }"#,
+            #"listen.page.identity.rights["ops"].apps: is empty; leave it out for all apps"#
+        ),
+        (
+            #"{ identity: { rights: { ops: { scopes: ["status"], apps: [7] } } } }"#,
+            #"listen.page.identity.rights["ops"].apps[0]: 7 is not an app's name"#
+        ),
+        (
+            #"{ identity: { from: ["::1"], rights: { ops: { scopes: ["status"], apps: ["a", "b"] } } } }"#,
+            #"listen.page.identity.rights["ops"].apps: names "b", which is not among the apps"#
+        ),
+        (
+            #"{ identity: { rights: { ops: { scopes: ["status"], platforms: ["ios"] } } } }"#,
+            #"listen.page.identity.rights["ops"].platforms: unknown key; a group has scopes, and apps that it is bound to"#
         ),
         (
             #"{ identity: { rights: { "cn=ops,ou=relay": ["status"] } } }"#,

@@ -3,6 +3,7 @@ import CurlTransport
 import Foundation
 import HTTPServer
 import OwnThread
+import RelayEngine
 import RelayStore
 import Requirements
 import Synchronization
@@ -86,6 +87,52 @@ struct ProxiedPeopleLiveTests {
         var formToken: String {
             SessionSecret(text: String(cookie?.split(separator: "=").last ?? "")).formToken
         }
+    }
+
+    @Test("a group that is bound to apps has its scopes on these alone, whatever the other groups of the person give")
+    func bound() throws {
+        let rules = try Rules()
+        let (app, other) = (Bench.app.app, Bench.other.app)
+        rules.change {
+            $0.rights = [
+                "team": Grant([.status, .campaigns, .versions], apps: [app]),
+                "others": Grant([.status, .campaigns, .versions], apps: [other]), "viewers": [.status],
+            ]
+        }
+        let bench = try Self.bench(rules)
+        bench.control.hasOther.withLock { $0 = true }
+        let campaign = try bench.campaign(required: "2.0.0")
+        let (path, page) = ("/v1/campaigns/\(campaign)/pause", "/page/campaigns/\(campaign)")
+        func pause(_ browser: Browser) throws -> Int {
+            try browser.ask("POST", path, [Self.own, ("X-Form-Token", browser.formToken)]).status
+        }
+        var eve = Browser(bench, "eve", "others")
+        #expect(try !eve.look().body.contains(campaign))
+        #expect(try eve.ask("GET", "/v1/campaigns/\(campaign)").status == 404)
+        #expect(try eve.ask("GET", page).status == 404)
+        #expect(try pause(eve) == 404)
+        let refused = try eve.ask("GET", "/v1/apps/\(app)/ios/version")
+        #expect(refused.status == 403)
+        #expect(refused.text("detail") == "the groups of \"proxy:eve\" are bound to other apps")
+        #expect(try eve.ask("GET", "/v1/apps/\(other)/ios/version").status != 403)
+        // Another group shows it, and lets no act be done.
+        var bob = Browser(bench, "bob", "others,viewers")
+        #expect(try bob.look().body.contains(campaign))
+        let seen = try bob.ask("GET", page)
+        #expect(seen.status == 200 && !seen.body.contains("\(page)/pause"), "\(seen.body)")
+        #expect(try bob.ask("GET", "\(page)/pause").status == 403)
+        #expect(try pause(bob) == 404)
+        #expect(try bob.ask("GET", "/page/apps/\(app)/ios/raise").status == 403)
+        #expect(try bob.ask("GET", "/page/apps/\(other)/ios/raise").status == 200)
+        var ada = Browser(bench, "ada", "team,viewers")
+        #expect(try ada.look(page).body.contains("\(page)/pause"))
+        #expect(try pause(ada) == 200)
+        try bench.until { try bench.server.api.overview().campaigns.first?.record.state == .paused }
+        #expect(try ada.ask("GET", "/").body.contains("action=\"\(page)/resume\""), "the first screen has her buttons")
+        #expect(try !bob.ask("GET", "/").body.contains("\(page)/resume"))
+        // Another binding is another right: the session ends.
+        rules.change { $0.rights["team"] = Grant([.status, .campaigns, .versions], apps: [other]) }
+        #expect(try ada.ask("GET", "/v1/campaigns").status == 401)
     }
 
     @Test("a look at a page begins a session of that name, which the page's own requests go on with")

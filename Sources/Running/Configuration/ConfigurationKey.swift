@@ -24,7 +24,7 @@ package struct ConfigurationKey: Sendable, Hashable {
         /// The path of a file that the relay reads.
         case file
         case list
-        /// The scopes of each group; the owner chooses the groups' names.
+        /// The scopes of each group, and the apps that it is bound to; the owner chooses the groups' names.
         case scopesOfGroups
         /// Its members have defaults, so it may be left out.
         case object
@@ -106,7 +106,7 @@ package struct ConfigurationKey: Sendable, Hashable {
             "The address of a proxy, { url, user, password } with the place of the password, or the place of the address."
         case .file: "The absolute path of a file."
         case .list: "A list."
-        case .scopesOfGroups: "An object: for each group a list of scopes."
+        case .scopesOfGroups: "An object: for each group a list of scopes, or { scopes, apps } for some apps alone."
         case .object, .optionalObject: nil
         }
     }

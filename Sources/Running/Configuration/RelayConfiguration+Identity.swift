@@ -57,8 +57,8 @@ extension RelayConfiguration {
         }
     }
 
-    /// The scopes of each group. The owner chooses the groups' names, so the object is one value of the configuration.
-    private static func readRights(_ reader: ConfigurationReader) -> [String: Set<Scope>] {
+    /// The right of each group. The owner chooses the groups' names, so the object is one value of the configuration.
+    private static func readRights(_ reader: ConfigurationReader) -> [String: Grant] {
         let path = reader.path(of: "rights")
         reader.note(at: path, .scopesOfGroups)
         guard let value = reader.raw("rights"), let groups = value.object, !groups.isEmpty else {
@@ -71,13 +71,39 @@ extension RelayConfiguration {
         if groups.count > mostGroups {
             reader.fault("rights", "has at most \(mostGroups) groups; it has \(groups.count)")
         }
-        var rights: [String: Set<Scope>] = [:]
+        var rights: [String: Grant] = [:]
         for group in groups {
-            let place = "\(path)[\(JSONValue.quoted(group.name, columns: 60))]"
+            let place = placeOfRights(of: group.name)
             if let fault = groupFault(group.name) { reader.fault(at: place, fault) }
-            rights[group.name] = scopes(group.value, at: place, reader)
+            rights[group.name] = grant(group.value, at: place, reader)
         }
         return rights
+    }
+
+    static func placeOfRights(of group: String) -> String {
+        "listen.page.identity.rights[\(JSONValue.quoted(group, columns: 60))]"
+    }
+
+    /// A list of scopes, for all apps; or `{ scopes, apps }`, for some of them.
+    private static func grant(_ value: JSONValue, at place: String, _ reader: ConfigurationReader) -> Grant {
+        guard let members = value.object else { return Grant(scopes(value, at: place, reader)) }
+        var grant = Grant([])
+        for member in members where !["scopes", "apps"].contains(member.name) {
+            reader.fault(at: "\(place).\(member.name)", "unknown key; a group has scopes, and apps that it is bound to")
+        }
+        if let value = value["scopes"] {
+            grant.scopes = scopes(value, at: "\(place).scopes", reader)
+        } else {
+            reader.fault(at: "\(place).scopes", "missing; a list of scopes, such as [\"status\", \"campaigns\"]")
+        }
+        guard let value = value["apps"] else { return grant }
+        let path = "\(place).apps"
+        guard let names = value.array else {
+            reader.fault(at: path, "\(value.held) is not a list of apps, such as [\"com.example.app\"]")
+            return grant
+        }
+        grant.apps = appNames(names.enumerated().map { ($1, "\(path)[\($0)]") }, at: path, reader)
+        return grant
     }
 
     /// The fault of a group's name: one that no header can send.

@@ -59,7 +59,7 @@ extension RelayConfiguration {
         root.finish()
         configuration.deprecated = faults.deprecated
         faults.list +=
-            configuration.webhookSecretFaults() + configuration.enforceFaults() + configuration.keepFaults()
+            configuration.bindingFaults() + configuration.enforceFaults() + configuration.keepFaults()
         return configuration
     }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayAPI
 import RelayStore
 import Requirements
 import VersionSources
@@ -10,25 +11,33 @@ extension RelayConfiguration {
             var apps: Set<String>?
             let source = reader.secret(value, at: path) { reader in
                 guard reader.raw("apps") != nil else { return }
-                let names = reader.list("apps")
-                apps = Set(names.compactMap(\.value.string))
-                for (value, path) in names where value.string == nil {
-                    reader.fault(at: path, "\(value.held) is not an app's name")
-                }
-                if names.isEmpty { reader.fault("apps", "is empty; leave it out for all apps") }
+                apps = appNames(reader.list("apps"), at: reader.path(of: "apps"), reader)
             }
             return source.map { WebhooksConfiguration.Secret(source: $0, apps: apps) }
         }
     }
 
-    /// The faults of app names that are not configured: a mistyped name would bind a secret to no app.
-    func webhookSecretFaults() -> [FieldFault] {
+    /// The names of the apps that a secret, or a group of people, is bound to.
+    static func appNames(
+        _ names: [(value: JSONValue, path: String)], at path: String, _ reader: ConfigurationReader
+    ) -> Set<String> {
+        for (value, path) in names where value.string == nil {
+            reader.fault(at: path, "\(value.held) is not an app's name")
+        }
+        if names.isEmpty { reader.fault(at: path, "is empty; leave it out for all apps") }
+        return Set(names.compactMap(\.value.string))
+    }
+
+    /// The faults of app names that are not configured: a mistyped name would bind a secret, or a group of people, to no app.
+    func bindingFaults() -> [FieldFault] {
         let known = Set(apps.map(\.key.app))
-        return webhooks.secrets.enumerated().flatMap { index, secret in
-            (secret.apps ?? []).subtracting(known).sorted().map {
-                FieldFault(
-                    "webhooks.secrets[\(index)].apps",
-                    "names \(JSONValue.string($0).held), which is not among the apps")
+        let secrets = webhooks.secrets.enumerated().map { ("webhooks.secrets[\($0)].apps", $1.apps) }
+        let groups = (listen.identity?.rights ?? [:]).map {
+            ("\(Self.placeOfRights(of: $0.key)).apps", $0.value.apps)
+        }
+        return (secrets + groups.sorted { $0.0 < $1.0 }).flatMap { place, apps in
+            (apps ?? []).subtracting(known).sorted().map {
+                FieldFault(place, "names \(JSONValue.string($0).held), which is not among the apps")
             }
         }
     }

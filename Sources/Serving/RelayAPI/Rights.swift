@@ -173,22 +173,32 @@ extension Caller {
     /// - Parameter session: the secret of the person's session; nil: the route needs none.
     init(_ person: ProxiedPerson, from peer: PeerAddress, session: SessionSecret?) {
         self.init(
-            actor: Principal(person.actor, .session, via: "page", from: peer.description), scopes: person.scopes,
-            session: session, person: person)
+            actor: Principal(person.actor, .session, via: "page", from: peer.description),
+            apps: person.grants.usual.apps, scopes: person.grants.usual.scopes, session: session, person: person)
     }
 
+    /// The caller with the rights that count for a request.
+    ///
+    /// - Parameter app: the app of the request's path; nil: it has none.
     /// - Throws: a 403 where its scopes or its apps do not allow it.
     func allowed(_ right: Right, _ app: String?) throws -> Caller {
+        var caller = self
         switch right {
         case .nothing, .signature, .signedIn: break
-        case .scope(let scope) where !may(scope):
-            throw Rights.forbidden("this needs the scope \"\(scope.rawValue)\", which \(lacking)", scope)
-        case .scope: break
+        case .scope(let scope):
+            caller = with(scope)
+            guard caller.may(scope) else {
+                throw Rights.forbidden("this needs the scope \"\(scope.rawValue)\", which \(lacking)", scope)
+            }
         case .operatorOnly: throw Rights.controlSocketOnly
         }
-        if let app, !maySee(app) {
-            throw Rights.forbidden("the token \"\(actor.name)\" is bound to other apps", nil)
+        guard let app else { return caller }
+        // Another scope of a person may hold for this app.
+        if right == .signedIn { caller = on(app) }
+        guard caller.maySee(app) else {
+            let whose = person == nil ? "the token \"\(actor.name)\" is" : "the groups of \"\(actor.name)\" are"
+            throw Rights.forbidden("\(whose) bound to other apps", nil)
         }
-        return self
+        return on(app)
     }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import HTTPServer
+import RelayStore
+import Requirements
 import Telemetry
 
 /// A request of a person whom a proxy signed in.
@@ -88,5 +90,26 @@ extension API {
         settings.log(
             .info, "a proxy signed a person in", [("by", signed.person.actor), ("from", head.peer.description)])
         return SessionCookie.header(signed.caller.session, isSecure: isSecure(head), isOfProxy: true)
+    }
+
+    /// The caller of a page, with the rights that count for what its path names: a person's groups may be bound to apps.
+    package func caller(of call: Call) -> Caller {
+        let (caller, path, name) = (call.caller, call.route.path, call.path.name)
+        guard caller.person != nil else { return caller }
+        // A person who may not see the app gets the answer of the usual rights: it is not there.
+        func on(_ app: AppKey) -> Caller {
+            let there = caller.on(app.app)
+            return there.maySee(app) ? there : caller
+        }
+        // A store that cannot be read leaves the usual rights, which hold for each of their apps.
+        if path.hasPrefix("/page/campaigns/{id}"), let record = try? store.campaign(id: name) {
+            return on(record.app)
+        }
+        if path.hasPrefix("/page/approvals/{id}"), let id = Int64(name), let approval = try? store.approval(id) {
+            return on(approval.app)
+        }
+        if path == "/page/users/erase" { return caller.with(.devices) }
+        if ["/page/users", "/page/devices"].contains(path) { return caller.with(.users) }
+        return caller
     }
 }

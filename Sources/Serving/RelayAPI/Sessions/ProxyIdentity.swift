@@ -35,8 +35,8 @@ package struct ProxyIdentity: Sendable, Hashable {
     package var address = ForwardedAddress.forwardedFor
     /// The proxies.
     package var from: [PeerNetwork] = []
-    /// The scopes of each group.
-    package var rights: [String: Set<Scope>] = [:]
+    /// The scopes of each group, and the apps that it is bound to.
+    package var rights: [String: Grant] = [:]
 
     package init() {}
 
@@ -75,8 +75,8 @@ package struct ProxyIdentity: Sendable, Hashable {
             throw ProblemDetails(400, "the name in the header \(headers.name) \(fault)")
         }
         let groups = Self.groups(in: head.headers[fields.groups] ?? "")
-        let scopes = ([Self.everyone] + groups).reduce(into: Set<Scope>()) { $0.formUnion(rights[$1] ?? []) }
-        return ProxiedPerson(name: name, groups: groups, scopes: scopes)
+        let grants = ([Self.everyone] + groups).compactMap { rights[$0] }
+        return ProxiedPerson(name: name, groups: groups, grants: Grants(grants))
     }
 
     private static func fault(in name: String) -> String? {
@@ -104,19 +104,33 @@ package struct ProxiedPerson: Sendable, Hashable {
     /// As the proxy sent it.
     package let name: String
     package let groups: [String]
-    package let scopes: Set<Scope>
+    let grants: Grants
+
+    /// The scopes, each of which holds for one app at least.
+    package var scopes: Set<Scope> { grants.scopes }
 
     /// The name in the audit trail, the history and the log. No API token has a colon in its name, and no user of the system:
     /// none of theirs can look like a person's.
     package var actor: String { "proxy:\(name)" }
 
-    /// The key by which the person's sessions are counted. No API token has this digest.
-    var key: [UInt8] { SHA256.digest(Array("a person whom a proxy signs in\0\(name)".utf8)) }
+    /// The key by which the person's sessions are counted, and by which a session is one with these apps. No API token has
+    /// this digest.
+    var key: [UInt8] {
+        SHA256.digest(Array("a person whom a proxy signs in\0\(name)\(grants.areBound ? "\0\(binding)" : "")".utf8))
+    }
+
+    /// A text of the apps for which each scope holds.
+    private var binding: String {
+        Scope.allCases.filter(grants.hold).map { scope in
+            let apps = grants.part(with: scope).apps.map { $0.sorted().joined(separator: " ") } ?? "*"
+            return "\(scope.rawValue): \(apps)"
+        }.joined(separator: "\n")
+    }
 
     /// Whether a session is this person's, with the present rights. The bytes are compared, not the characters: Unicode has
     /// several spellings of one.
     func owns(_ session: BrowserSession) -> Bool {
-        isNamed(session) && session.scopes == scopes
+        isNamed(session) && session.scopes == scopes && session.token == key
     }
 
     func isNamed(_ session: BrowserSession) -> Bool {

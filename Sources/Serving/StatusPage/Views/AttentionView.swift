@@ -113,7 +113,7 @@ extension View {
     /// its question; where something is wrong, the question is asked first.
     private func campaignActs(_ html: inout HTML, _ matter: Attention, _ status: CampaignStatus) {
         let record = status.record
-        guard may(.campaigns) else { return }
+        guard may(.campaigns, on: record.app) else { return }
         let actions = matter.acts.compactMap { act in CampaignAction.allCases.first { $0.act == act } }
         let direct = matter.rank == .decision ? actions.first : nil
         if let direct {
@@ -143,7 +143,7 @@ extension View {
     }
 
     private func versionActs(_ html: inout HTML, _ matter: Attention, _ key: AppKey, _ row: Requirement) {
-        guard may(.versions) else { return }
+        guard may(.versions, on: key) else { return }
         let text = row.version.text
         html.tag("ul", [.class("actions")]) { html in
             for act in matter.acts {

@@ -19,11 +19,11 @@ struct View {
     var part: String?
 
     init(_ api: API, _ call: inout Call) {
-        self.init(api, call.head, call.caller)
+        self.init(api, call.head, api.caller(of: call))
         part = call.query.text("part")
     }
 
-    init(_ api: API, _ call: Call) { self.init(api, call.head, call.caller) }
+    init(_ api: API, _ call: Call) { self.init(api, call.head, api.caller(of: call)) }
 
     init(_ api: API, _ head: RequestHead, _ caller: Caller = .anonymous) {
         (self.api, self.head, self.caller) = (api, head, caller)
@@ -35,6 +35,7 @@ struct View {
     func say(_ english: StaticString, _ values: String...) -> String { language.say(english, values) }
 
     func may(_ scope: Scope) -> Bool { caller.may(scope) }
+    func may(_ scope: Scope, on app: AppKey) -> Bool { caller.may(scope, on: app.app) }
     func maySee(_ app: AppKey) -> Bool { caller.maySee(app) }
 
     /// - Throws: a 403 that names the scope.
