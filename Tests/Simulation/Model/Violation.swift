@@ -154,6 +154,11 @@ package enum Promise {
             #"PACING: "over midnight where `to` is the earlier one""#
         ),
         ("channels.explained", "what is explained of a channel is what it answers", "CONTRACT"),
+        (
+            "channels.summary",
+            "the line about a user says whether the user is locked out, by which version, and whether a push was taken",
+            "ANSWERS: one user"
+        ),
         ("restart.answers", "a restart changes no answer", "DESIGN 2"),
         ("campaign.resumes", "a suspended campaign goes on only by a person or when its cause has ended", "DESIGN 7"),
         ("campaign.waves", "each wave but the first waits for its approval", "README"),

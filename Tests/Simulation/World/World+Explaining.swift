@@ -23,6 +23,7 @@ extension World {
             // Nothing is explained while the disk fails.
             guard let explanation = try? explainer.explain(telephone, where: { $0 == key }) else { return }
             for device in explanation.apps.flatMap(\.devices) { judge(device, relay, app) }
+            for one in explanation.apps { judgeSummary(one, app) }
         }
     }
 
