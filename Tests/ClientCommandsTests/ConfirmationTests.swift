@@ -297,7 +297,7 @@ import Testing
         let words = ["store", "prune", "--older-than", "90d"]
         let no = await run(words, types: "n", answers)
         #expect(no.code == .failed && no.requests == ["GET /v1/store "])
-        #expect(no.err.contains("/var/lib/relay.db") && no.err.contains("Delete it for good? [y/N] "), "\(no.err)")
+        #expect(no.err.contains("/var/lib/relay.db") && no.err.contains(" for good? [y/N] "), "\(no.err)")
         let yes = await run(words, types: "y", answers)
         #expect(yes.requests.count == 2 && yes.requests.last?.hasPrefix(deed) == true)
         let script = await run(words, types: nil, answers)

@@ -34,12 +34,13 @@ import WireFormat
                 "blocked":"2.1.5","canary":{"phase":"alone","telephones":3,"endedAt":null,"releasedAt":null},
                 "telephones":["13800000001"],"wait":{"reason":"hours","standing":"planned","until":null},
                 "rollout":{"steps":["its canary","everybody"],"next":"everybody"},"now":{"at":"2026-01-31T09:00:00.000Z","by":"eva"},
-                "shown":{"ifState":"running"},"ratePerSecond":1200,"secondsLeft":90,"rejectedBy":{"BadDeviceToken":3},
+                "shown":{"ifState":"running"},"sentence":"2.0.0: paused.","ratePerSecond":1200,"secondsLeft":90,"rejectedBy":{"BadDeviceToken":3},
                 "channels":[{"channel":"production","accepted":5,"rejected":0,"unregistered":0}],
                 "rounds":[{"type":"retry","states":["rejected"],"dueAt":null,"begunAt":"2026-01-31T09:00:00.000Z","devices":3}]}
                 """,
             leftOut: [
                 "shown": forAct, "effects": "a question before an act shows its own",
+                "sentence": "the answer to an act has it",
                 "telephones": "the canary's number of users is shown",
             ]),
         Detail(

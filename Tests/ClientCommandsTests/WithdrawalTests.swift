@@ -36,14 +36,16 @@ import UpgradeRules
         let id = try #require(wrong.out.firstMatch(of: /campaign (\w+) started/)?.output.1)
         let back = await daemon.run(
             ["version", "withdraw", app, "ios", "--reason", "2.0.0 was meant", "--yes"])
+        let lines = back.out.split(separator: "\n")
         #expect(
-            back.out == """
-                \(app) ios: 20.0.0 is withdrawn; required 2.0.0, in force 2.0.0
-                campaign \(id) is cancelled
-                What was in force before it is in force again, on every channel.
-                Pushes that were sent stay sent.
-
-                """)
+            lines.dropLast() == [
+                "\(app) ios: 20.0.0 is withdrawn; required 2.0.0, in force 2.0.0", "campaign \(id) is cancelled",
+            ])
+        let sentence = try #require(lines.last)
+        #expect(sentence.hasPrefix("20.0.0 of \(app) ios"), "\(sentence)")
+        let effects =
+            "What was in force before it is in force again, on every channel. Pushes that were sent stay sent."
+        #expect(sentence.hasSuffix(": withdrawn. \(effects) In force for everybody: 2.0.0."), "\(sentence)")
         let shown = await daemon.run("version show \(app)").out
         #expect(shown.contains("withdraw"), "\(shown)")
         #expect(await daemon.run("campaigns show \(id)").out.contains("withdrawn by "))

@@ -41,6 +41,7 @@ struct ApprovalLiveTests {
         ] {
             #expect(answer.body.contains(part), "\(part): \(answer.body)")
         }
+        #expect(!answer.body.contains("sentence"), "no act is answered")
         #expect(try ask("GET", "/v1/approvals?state=refused", nil, .status).body.contains(#""items":[]"#))
         let other = try ask("GET", "/v1/approvals", nil, .status, apps: [Bench.other.app])
         #expect(other.body.contains(#""items":[]"#))
@@ -54,7 +55,9 @@ struct ApprovalLiveTests {
         #expect(
             try ask("POST", "\(path)/approve", nil, .versions, apps: [Bench.other.app]).status == 404)
         #expect(try ask("POST", "\(path)/refuse", "{}", .versions).status == 422)
-        #expect(try ask("POST", "\(path)/refuse", #"{"reason":"not now"}"#, .versions).status == 200)
+        let refused = try ask("POST", "\(path)/refuse", #"{"reason":"not now"}"#, .versions)
+        #expect(refused.status == 200)
+        #expect(refused.text("sentence")?.contains("require 2.0 of com.example.app ios, 4 devices: refused.") ?? false)
         #expect(try bench.store.approval(request.id)?.reason == "not now")
         #expect(try ask("POST", "/v1/approvals/77/approve", nil, .versions).status == 404)
     }

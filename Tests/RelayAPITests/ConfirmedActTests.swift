@@ -185,6 +185,33 @@ struct ConfirmedActTests {
         let bench = try Bench()
         let done = try Self.send(try Self.scene(act, bench), Shown(), bench)
         #expect((200..<300).contains(done.status), "\(act): \(done.body)")
+        // An answer without a body says nothing.
+        let isEmpty = [ActKind.clearAlert, .removeDevice, .revokeToken].contains(act)
+        #expect((done.status == 204) == isEmpty)
+        let sentence = done.text("sentence") ?? ""
+        let result = ActWords.Act.confirmed(act).done
+        #expect(isEmpty || sentence.contains(": \(result)") && sentence.hasSuffix("."), "\(act): \(done.body)")
+    }
+
+    @Test("each act is documented with the sentence of its answer, and so is an answer that waits for a second person")
+    func documented() throws {
+        let empty = ["clearNotice", "clearAlert", "removeDevice", "revokeToken"]
+        let acts = Set(Route.all.filter { $0.act != nil || $0.path.hasPrefix("/v1/approvals/{id}/") }.map(\.pattern))
+        var names: Set<String> = []
+        for entry in DocumentCheck.entries where acts.contains("\(entry.method) \(entry.path)") {
+            let name = entry.operation["operationId"]?.text ?? ""
+            names.insert(name)
+            for answer in entry.operation["responses"]?.members ?? [] where answer.name.hasPrefix("2") {
+                guard let media = answer.value["content"]?.members.first?.value else {
+                    #expect(empty.contains(name), "\(name) \(answer.name)")
+                    continue
+                }
+                if let example = media["example"] {
+                    #expect(example["sentence"]?.text != nil, "\(name) \(answer.name)")
+                }
+            }
+        }
+        #expect(names.count >= 15, "\(names)")
     }
 
     @Test("what an act takes back is what the answers show")

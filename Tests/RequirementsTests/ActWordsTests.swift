@@ -30,11 +30,27 @@ import Testing
 
     @Test(
         "Every act has its words, with the object in them, and no number where none is known",
-        arguments: ActKind.allCases)
-    func every(act: ActKind) {
+        arguments: ActWords.Act.allCases)
+    func every(act: ActWords.Act) {
         let words = ActWords(act, "THIS")
-        #expect(words.question.contains("THIS") && words.question.hasSuffix("?") && !words.question.contains("device"))
+        #expect(words.question.contains("THIS") && words.question.hasSuffix("?") && !words.question.contains(", "))
         #expect(words.answer().hasPrefix("THIS: ") && words.answer().hasSuffix("."))
         #expect(ActWords(act, "THIS", devices: 1).question.hasSuffix(", 1 device?"))
+    }
+
+    @Test(
+        arguments: [
+            (.block, "Make everybody leave 2.1.5 of a ios?", "2.1.5 of a ios: blocked. All versions"),
+            (.approveRequest, "Approve request 3?", "request 3: approved. Its store"),
+            (.refuseRequest, "Refuse request 3?", "request 3: refused. Nothing changes."),
+            (.endSession, "End session 3?", "session 3: ended. The rights of its person stay"),
+            (.pruneStore, "Delete old data for good?", "old data: deleted. Campaigns stay"),
+            (.acceptStore, "Go on with the store as it is?", "the store: in use again. Later decisions"),
+        ] as [(ActWords.Act, String, String)])
+    func others(act: ActWords.Act, question: String, answer: String) {
+        let object = answer.prefix { $0 != ":" }
+        let words = ActWords(act, String(object))
+        #expect(words.question == question)
+        #expect(words.answer().hasPrefix(answer), "\(words.answer())")
     }
 }

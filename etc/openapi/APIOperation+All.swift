@@ -78,7 +78,8 @@ extension APIOperation {
             takes: .object("PlatformsBump"), gives: [.ok("PlatformResult"), .accepted("PlatformResult")]),
         APIOperation(
             "releaseVersion", "POST /v1/apps/{app}/{platform}/release",
-            takes: .object("VersionRelease"), mayBeEmpty: true, gives: [.ok("Version"), .accepted("ApprovalAsked")]),
+            takes: .object("VersionRelease"), mayBeEmpty: true,
+            gives: [.ok("ReleasedVersion"), .accepted("ApprovalAsked")]),
         APIOperation(
             "withdrawVersion", "POST /v1/apps/{app}/{platform}/withdraw",
             takes: .json(.withdrawal), gives: [Answer(200, .json(.anyOf([.ref("Withdrawal"), .ref("Unblocking")])))]),

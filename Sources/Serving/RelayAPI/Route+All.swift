@@ -240,7 +240,7 @@ extension Route {
                 let carried = try API.carried(act, body, mayBeUrgent: mayBeUrgent)
                 let caller = try API.alone(call.caller.confirming(carried.shown, of: campaign.key), carried.alone)
                 let status = try deed(api.control.requirements, campaign.id, carried.isUrgent, caller.actor)
-                return .json { $0.campaign(status, for: call.sight) }
+                return .json { $0.campaign(status, for: call.sight, after: act) }
             })
     }
 

@@ -1,4 +1,3 @@
-import RelayEngine
 // SPDX-License-Identifier: Apache-2.0
 import Requirements
 import UpgradeRules
@@ -23,30 +22,13 @@ extension ActWords {
             effects: CampaignEffect.of(act, try? Version(versions)).map(\.words))
     }
 
-    /// The answer to an act on a campaign, with what stays and what comes next: "2.0.0 of com.example.app ios, 500 devices: 20 left. …"
-    ///
-    /// - Parameter campaign: the daemon's answer; "" where it names no version.
-    static func after(_ act: ActKind, _ campaign: JSONValue) -> String {
-        let (name, counts) = (name(of: campaign), campaign[.counts] ?? .null)
-        guard !name.isEmpty else { return "" }
-        let audience = counts.count(.audience)
-        let left = [DeliveryState.pending, .inFlight, .retrying].reduce(0) { $0 + (counts[$1.name]?.integer ?? 0) }
-        var effects: [String] = []
-        if let next = campaign[.rollout]?.shown(.next), !next.isEmpty, act != .cancel {
-            effects.append("Next: \(next).")
-        }
-        if act == .cancel, let target = target(of: campaign), !target.isBlock {
-            let stays = campaign.shown(.inForce) == target.version.text
-            effects.append((stays ? CampaignEffect.stays(target) : .takesBack(target)).words)
-        }
-        let words = ActWords(act, name, devices: audience > 0 ? audience : nil, effects: effects)
-        let sentences = words.sentences(audience > 0 ? "\(left) left" : campaign.shown(.state))
-        return sentences.map { "\($0)\n" }.joined()
-    }
+    /// The answer, a line for each sentence.
+    var lines: String { sentences().map { "\($0)\n" }.joined() }
 
     /// The facts before a question, and the act's effects.
     func facts(_ facts: String) -> String {
-        effects.isEmpty ? facts : "\(facts)\n\(effects.joined(separator: "\n"))\n"
+        let lines = effects.map { "\($0)\n" }.joined()
+        return facts.isEmpty || lines.isEmpty ? facts + lines : "\(facts)\n\(lines)"
     }
 
     private static func target(of campaign: JSONValue) -> UpgradeTarget? {
@@ -60,5 +42,13 @@ extension ActWords {
     private static func name(of campaign: JSONValue) -> String {
         guard let target = target(of: campaign), !campaign.shown(.app).isEmpty else { return "" }
         return "\(target.version) of \(campaign.place)"
+    }
+}
+
+extension JSONValue {
+    /// The daemon's answer to an act in sentences, as a line; "" where it says none.
+    var sentence: String {
+        let text = shown(.sentence)
+        return text.isEmpty ? "" : "\(text)\n"
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Requirements
 import Terminal
 import WireFormat
 
@@ -17,15 +18,18 @@ extension CommandEntry {
         "approvals approve",
         asks: { run in
             let id = try run.arguments.require("REQUEST")
-            try await Confirmation.obtain(run, "Approve request \(id)?") {
-                let list = try await run.client().reply(to: APIRequest("GET", ["v1", "approvals"])).json
-                return list.list(.items).first { $0.shown(.id) == id }.map { "\(ApprovalText.details($0))\n" } ?? ""
-            }
+            if run.arguments.flag("yes") { return [] }
+            let list = try await run.look(APIRequest("GET", ["v1", "approvals"]))
+            let request = list.list(.items).first { $0.shown(.id) == id }
+            let words = ActWords(
+                .approveRequest, "request \(id)" + (request.map { ", \($0.shown(.deed)) of \($0.place)" } ?? ""),
+                devices: request?[.devices]?.integer)
+            try await Confirmation.obtain(run, words) { request.map { "\(ApprovalText.details($0))\n" } ?? "" }
             // A request does not change: its number is all that was shown.
             return []
         },
         request: { APIRequest("POST", ["v1", "approvals", try $0.require("REQUEST"), "approve"]) },
-        text: { "request \($1.shown(.id)) is approved: \($1.place): \($1.shown(.deed))\n" })
+        text: { $1.sentence })
 
     static let approvalsRefuse = request(
         "approvals refuse",
@@ -35,7 +39,7 @@ extension CommandEntry {
                 "POST", ["v1", "approvals", try arguments.require("REQUEST"), "refuse"],
                 json: ["reason": .string(reason)])
         },
-        text: { "request \($1.shown(.id)) is refused: \($1.place): \($1.shown(.deed))\n" })
+        text: { $1.sentence })
 }
 
 /// Requests for a second person as people read them.

@@ -15,8 +15,8 @@ extension CommandEntry {
             "message": try BumpArguments.message(arguments.values("message")),
             "now": arguments.flag("now") ? .bool(true) : nil,
         ]
-        let reply = try await run.send(bump: body) { name, _ in
-            "Make everybody leave \(named(arguments)) of \(name)?"
+        let reply = try await run.send(bump: body) { name, plan in
+            ActWords(.block, "\(named(arguments)) of \(name)", devices: plan[.toPush]?.integer)
         }
         if let asked = ApprovalText.asked(reply.json) {
             run.show(reply.text, asked)
@@ -29,7 +29,7 @@ extension CommandEntry {
         run.show(
             reply.text,
             BlockText.list(reply.json[.version] ?? .null, of: name, among: arguments.values("VERSION"))
-                + campaigns.joined() + reply.json.warnings)
+                + campaigns.joined() + reply.json.sentence + reply.json.warnings)
         return .done
     }
 
@@ -40,7 +40,7 @@ extension CommandEntry {
             let path = try AppArguments.path(run.arguments, "version")
             let now = try await run.look(APIRequest("GET", path))
             let words = ActWords(.unblock, named(run.arguments), of: name, now)
-            try await Confirmation.obtain(run, words.question) { words.facts(BlockText.list(now, of: name)) }
+            try await Confirmation.obtain(run, words) { BlockText.list(now, of: name) }
             let meant = Set(try versions(run.arguments).array ?? [])
             let states = Set(
                 now.list(.blocks).filter { meant.contains($0[.version] ?? .null) }.map { $0.shown(.state) })
@@ -57,7 +57,7 @@ extension CommandEntry {
                     "blocked": versions(arguments), "reason": arguments.value("reason").map(JSONValue.string),
                 ])
         },
-        text: { arguments, _ in "\(try AppArguments.name(arguments)): \(named(arguments)) may be used again\n" })
+        text: { $1.sentence })
 
     private static func versions(_ arguments: ParsedArguments) throws -> JSONValue {
         .array(

@@ -87,8 +87,8 @@ extension CommandEntry {
 
     private static func confirm(_ run: ClientRun, _ act: ActKind, _ campaign: JSONValue) async throws {
         let words = ActWords(act, of: campaign, id: try run.arguments.require("ID"))
-        try await Confirmation.obtain(run, words.question) {
-            campaign == .null ? "" : words.facts(CampaignText(campaign).details(hasColour: false))
+        try await Confirmation.obtain(run, words) {
+            campaign == .null ? "" : CampaignText(campaign).details(hasColour: false)
         }
     }
 
@@ -104,7 +104,7 @@ extension CommandEntry {
             return APIRequest(
                 "POST", ["v1", "campaigns", try arguments.require("ID"), "retry"], json: body == [:] ? nil : body)
         },
-        text: { "campaign \(try $0.require("ID")) is \(CampaignText($1).state)\n" + ActWords.after(.retry, $1) })
+        text: { "campaign \(try $0.require("ID")) is \(CampaignText($1).state)\n" + $1.sentence })
 
     /// A command that moves a campaign to another state and prints that state. Its name is also the API's.
     ///
@@ -129,7 +129,7 @@ extension CommandEntry {
                 let campaign = CampaignText(answer)
                 let standing = arguments.flag("now") ? nil : campaign.outsideHours.map { ": \($0)" }
                 return "campaign \(try arguments.require("ID")) is \(campaign.state)\(standing ?? "")\n"
-                    + ActWords.after(act, answer)
+                    + answer.sentence
             })
     }
 

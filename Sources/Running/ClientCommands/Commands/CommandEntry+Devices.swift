@@ -74,21 +74,17 @@ extension CommandEntry {
         switch try Target(run) {
         case .telephone(let telephone):
             let known = try await devices(of: telephone, run)
-            try await Confirmation.obtain(run, ActWords(.eraseUser, "this user").question) { devicesTable(known) }
+            try await Confirmation.obtain(run, ActWords(.eraseUser, "this user")) { devicesTable(known) }
             // With more than a page, the number of devices is unknown.
             let isWhole = known.json[.next]?.string == nil
             let shown = isWhole ? [JSONValue.member(.devices, .integer(Int64(known.items.count)))] : []
             let query = try [("telephone", telephone)] + AppArguments.query(run)
             let request = try APIRequest("DELETE", ["v1", "users"], query: query).carrying(shown)
             let reply = try await run.client().reply(to: request)
-            let (devices, deliveries) = (reply.json.count(.devices), reply.json.count(.deliveries))
-            run.show(
-                reply.text,
-                "\(Quantity.count(devices, "device")) removed; the phone number is out of "
-                    + (deliveries == 1 ? "1 delivery\n" : "\(Quantity.count(deliveries)) deliveries\n"))
+            run.show(reply.text, reply.json.sentence)
         case .token(let token):
             let (place, device) = try await search(token, run)
-            try await Confirmation.obtain(run, ActWords(.removeDevice, "this device").question) { details(device.json) }
+            try await Confirmation.obtain(run, ActWords(.removeDevice, "this device")) { details(device.json) }
             let shown = [JSONValue.member(.text, device.json[.telephone])]
             _ = try await run.client().reply(
                 to: APIRequest("DELETE", place.path("devices", token)).carrying(shown))
@@ -97,7 +93,7 @@ extension CommandEntry {
                     "app": .string(place.app), "platform": .string(place.platform), "token": .string(token),
                     "removed": .bool(true),
                 ],
-                DisplayWidth.sanitised("removed from \(place.app) \(place.platform)") + "\n")
+                ActWords(.removeDevice, DisplayWidth.sanitised("the device of \(place.app) \(place.platform)")).lines)
         }
         return .done
     }

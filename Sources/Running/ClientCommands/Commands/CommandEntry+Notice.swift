@@ -13,14 +13,14 @@ extension CommandEntry {
             let shown = try await shown(run)
             guard run.arguments.flag("blocking") else { return shown }
             let name = try AppArguments.name(run.arguments)
-            try await Confirmation.obtain(run, ActWords(.setAlert, name).question) {
+            try await Confirmation.obtain(run, ActWords(.setAlert, name)) {
                 let end = try end(run.arguments)?.internetTime ?? ""
                 return "locked until \(end): \(run.arguments.value("message") ?? "")\n"
             }
             return shown
         },
         request: { try APIRequest("PUT", AppArguments.path($0, "notice"), json: notice($0)) },
-        text: { line($1) + $1.warnings })
+        text: { line($1) + $1.sentence + $1.warnings })
 
     static let noticeShow = request(
         "notice show",
@@ -52,7 +52,7 @@ extension CommandEntry {
                 "app": .string($0.require("APP")), "platform": .string($0.require("PLATFORM")), "cleared": .bool(true),
             ]
         },
-        text: { arguments, _ in "\(try AppArguments.name(arguments)): the notice is cleared\n" })
+        text: { arguments, _ in ActWords(.clearAlert, try AppArguments.name(arguments)).lines })
 
     private static func notice(_ arguments: ParsedArguments) throws(UsageError) -> JSONValue {
         guard let message = arguments.value("message") else { throw UsageError("--message TEXT is missing") }

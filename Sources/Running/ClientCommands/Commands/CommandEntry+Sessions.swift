@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Requirements
 import Terminal
 import WireFormat
 
@@ -25,7 +26,7 @@ extension CommandEntry {
         "sessions end",
         asks: { run in
             let id = try run.arguments.require("ID")
-            try await Confirmation.obtain(run, "End the session \(id)?") {
+            try await Confirmation.obtain(run, ActWords(.endSession, "the session \(id)")) {
                 let sessions = try await run.client().reply(to: APIRequest("GET", ["v1", "sessions"])).json
                 return table(sessions, of: id)
             }
@@ -34,5 +35,5 @@ extension CommandEntry {
         },
         request: { try APIRequest("DELETE", ["v1", "sessions", $0.require("ID")]) },
         done: { ["id": .string(try $0.require("ID")), "ended": .bool(true)] },
-        text: { arguments, _ in "session \(try arguments.require("ID")) ended\n" })
+        text: { arguments, _ in ActWords(.endSession, "the session \(try arguments.require("ID"))").lines })
 }

@@ -2,6 +2,7 @@
 import RelayAPI
 import RelayEngine
 import RelayStore
+import Requirements
 import StoreDrivers
 import Synchronization
 import Terminal
@@ -65,15 +66,14 @@ extension CommandEntry {
         guard run.arguments.flag("yes") || run.console.canAsk else {
             throw UsageError("--yes is needed: this relay saw \(mark(seen)), and the store holds \(mark(found))")
         }
-        try await Confirmation.obtain(run, "Go on with it as it is? Later decisions and records are lost.") {
+        try await Confirmation.obtain(run, ActWords(.acceptStore, "the store")) {
             TextTable.fields([
                 ("store", store.shown(.path)), ("seen", mark(seen)), ("holds", mark(found)),
-                ("lost", "withdrawals, erasures, revoked tokens and outcomes since: repeat them first"),
             ])
         }
         let reply = try await run.client().reply(
             to: APIRequest("POST", ["v1", "store", "accept"], json: ["seenMark": seen, "foundMark": found]))
-        run.show(reply.text, "the store is worked on again: \(mark(reply.json[.mark]))\n")
+        run.show(reply.text, "the store is worked on again: \(mark(reply.json[.mark]))\n" + reply.json.sentence)
         return .done
     }
 
@@ -123,7 +123,7 @@ extension CommandEntry {
             "older-than", in: .seconds(3600)..., else: "is not a duration of at least 1h; write it like \"90d\"")
         guard let age else { throw UsageError("--older-than is needed, such as --older-than 90d") }
         let before = (WallClock.now() - age).internetTime
-        try await Confirmation.obtain(run, "Delete it for good?") {
+        try await Confirmation.obtain(run, ActWords(.pruneStore, "what is older than \(before)")) {
             let store = try await run.client().reply(to: APIRequest("GET", ["v1", "store"])).json
             return TextTable.fields([
                 ("store", store.shown(.path)), ("size", Quantity.bytes(store.count(.size))),
@@ -157,7 +157,7 @@ extension CommandEntry {
                 ("notifications", Quantity.count(report.count(.notifications))),
                 ("given back", Quantity.bytes(report.count(.freed))),
                 ("longest pause", "\(report.shown(.longestPause)) ms"),
-            ]))
+            ]) + report.sentence)
         return .done
     }
 }

@@ -46,7 +46,7 @@ extension CommandEntry {
         asks: { run in
             let name = try run.arguments.require("NAME")
             let tokens = try await run.client().reply(to: APIRequest("GET", ["v1", "tokens"])).json
-            try await Confirmation.obtain(run, ActWords(.revokeToken, "the token \(name)").question) {
+            try await Confirmation.obtain(run, ActWords(.revokeToken, "the token \(name)")) {
                 table(tokens, of: name)
             }
             let token = tokens.list(.items).first { $0[.name]?.string == name }
@@ -55,7 +55,7 @@ extension CommandEntry {
         },
         request: { try APIRequest("DELETE", ["v1", "tokens", $0.require("NAME")]) },
         done: { ["name": .string(try $0.require("NAME")), "revoked": .bool(true)] },
-        text: { arguments, _ in "token \(try arguments.require("NAME")) revoked\n" })
+        text: { arguments, _ in ActWords(.revokeToken, "the token \(try arguments.require("NAME"))").lines })
 
     static let logLevel = request(
         "log level",

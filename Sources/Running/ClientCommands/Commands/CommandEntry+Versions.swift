@@ -11,7 +11,7 @@ extension CommandEntry {
         if try AppArguments.isAll(run.arguments) { return try await setOnAll(run) }
         let reply = try await run.send(bump: BumpArguments.body(run.arguments)) { name, plan in
             let version = plan.shown(.required, or: run.arguments.value("latest") ?? "")
-            return ActWords(.raise, "\(version) of \(name)", devices: plan[.toPush]?.integer).question
+            return ActWords(.raise, "\(version) of \(name)", devices: plan[.toPush]?.integer)
         }
         try run.show(
             reply.text, bumped(AppArguments.name(run.arguments), reply.json, hasRisen: reply.status == 202))
@@ -34,7 +34,7 @@ extension CommandEntry {
             ? pushesNothing(hasRisen: hasRisen)
             : "campaign \(id) \(wait.isEmpty ? "started" : "waits"); "
                 + "\"upgrade-relay campaigns watch \(id)\" shows how it goes\n"
-        return head + news + (wait.isEmpty ? "" : waiting(version)) + answer.warnings
+        return head + news + (wait.isEmpty ? "" : waiting(version)) + answer.sentence + answer.warnings
     }
 
     /// The reason why a bump made no campaign. The API answers a rise with 202.
@@ -53,7 +53,7 @@ extension CommandEntry {
             throw CommandFailure(.failed, "nothing is required of \(name)")
         }
         let words = ActWords(.withdraw, required, of: name, now)
-        try await Confirmation.obtain(run, words.question) { words.facts(version(now, of: name)) }
+        try await Confirmation.obtain(run, words) { version(now, of: name) }
         let reason = run.arguments.value("reason").map(JSONValue.string)
         let reply = try await client.reply(
             to: APIRequest(
@@ -67,7 +67,7 @@ extension CommandEntry {
             "\(name): \(reply.json.shown(.withdrawn)) is withdrawn; required \(after.shown(.required, or: "nothing")), "
                 + "in force \(after.shown(.inForce, or: "nothing"))\n"
                 + (campaign.isEmpty ? "" : "campaign \(campaign) is \(reply.json[.campaign]?.shown(.state) ?? "")\n")
-                + words.effects.map { "\($0)\n" }.joined())
+                + reply.json.sentence)
         return .done
     }
 
@@ -79,13 +79,13 @@ extension CommandEntry {
             let now = try await run.look(APIRequest("GET", path))
             let what = now[.releasable]?["ifVersion"]?.string ?? "it"
             let words = ActWords(.release, what, of: name, now)
-            try await Confirmation.obtain(run, words.question) { words.facts(version(now, of: name)) }
+            try await Confirmation.obtain(run, words) { version(now, of: name) }
             return now.carried(.release, in: .releasable)
         },
         request: {
             try APIRequest("POST", AppArguments.path($0, "release"), json: acting($0))
         },
-        text: { released($1, of: try AppArguments.name($0)) })
+        text: { try released($1, of: AppArguments.name($0)) + $1.sentence })
 
     /// The body of an act that may begin pushes, or wait for a second person; nil: neither is said.
     static func acting(_ arguments: ParsedArguments) -> JSONValue? {

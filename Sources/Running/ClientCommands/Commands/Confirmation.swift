@@ -8,18 +8,21 @@ import WireFormat
 enum Confirmation {
     /// Shows the facts and requires a yes. `--yes` gives it beforehand, also where no person can be asked.
     ///
-    /// - Parameter facts: the text that is shown.
+    /// - Parameters:
+    ///   - words: the act's question, and its effects, which are shown below the facts.
+    ///   - facts: the text that is shown.
     /// - Throws: `CommandFailure` where the answer is not yes, `UsageError` where no person can be asked.
     static func obtain(
-        _ run: ClientRun, _ question: String, facts: () async throws -> String
+        _ run: ClientRun, _ words: ActWords, facts: () async throws -> String
     ) async throws {
         if run.arguments.flag("yes") { return }
+        let question = words.question
         guard run.console.canAsk else {
             throw UsageError(
                 "nothing was changed: \"\(question)\" needs an answer, and there is no terminal to ask at; --yes answers it"
             )
         }
-        run.console.writeError(DisplayWidth.sanitised(try await facts(), keepsLines: true))
+        run.console.writeError(DisplayWidth.sanitised(words.facts(try await facts()), keepsLines: true))
         guard run.console.ask(question) else { throw CommandFailure(.failed, "nothing was changed") }
     }
 }
@@ -55,9 +58,9 @@ extension ClientRun {
 
     /// Sends a bump. On a terminal, its effect on phones is shown first and needs a yes.
     ///
-    /// - Parameter question: makes the question from the app's name and the plan.
+    /// - Parameter words: makes the act's words from the app's name and the plan.
     func send(
-        bump: JSONValue, question: (_ name: String, _ plan: JSONValue) -> String
+        bump: JSONValue, words: (_ name: String, _ plan: JSONValue) -> ActWords
     ) async throws -> RelayClient.Reply {
         let client = try client()
         var body = bump.object ?? []
@@ -74,7 +77,7 @@ extension ClientRun {
                 let doubts = plan.list(.doubts)
                 if plan[.rises] == .bool(true) || !doubts.isEmpty {
                     let name = try AppArguments.name(arguments)
-                    try await Confirmation.obtain(self, question(name, plan)) { PlanText.summary(plan) }
+                    try await Confirmation.obtain(self, words(name, plan)) { PlanText.summary(plan) }
                     body += Self.confirmed(doubts)
                 }
             }

@@ -48,7 +48,7 @@ extension API {
         let status = try control.requirements.retry(
             campaign: campaign.id, states: states, isUrgent: carried.isUrgent,
             by: caller.actor.confirming(carried.shown, of: campaign.key))
-        return .json { $0.campaign(status, for: caller.sight) }
+        return .json { $0.campaign(status, for: caller.sight, after: .retry) }
     }
 
     /// The body of an act.

@@ -24,6 +24,8 @@ struct ShownCampaign {
     var hasEffects = false
     /// How long its answers took; written where `hasEffects`.
     var latency: CampaignLatency?
+    /// The act that is answered; nil: none.
+    var act: ActKind?
 
     var record: CampaignRecord { status.record }
 
@@ -105,6 +107,7 @@ struct ShownCampaign {
             },
             .object(.shown, Shown.shape) { $0.record.shown },
             effects, times,
+            .sentenceOfAct { campaign in campaign.act.map { ActWords.after($0, campaign.status) } },
         ])
 
     private static let times = ShapeMember<ShownCampaign>(
@@ -159,6 +162,11 @@ extension JSONWriter {
     ) {
         object(
             ShownCampaign(status: status, hasEffects: hasEffects, latency: latency), ShownCampaign.shape, for: sight)
+    }
+
+    /// The answer to an act on a campaign.
+    mutating func campaign(_ status: CampaignStatus, for sight: Redaction, after act: ActKind) {
+        object(ShownCampaign(status: status, act: act), ShownCampaign.shape, for: sight)
     }
 }
 

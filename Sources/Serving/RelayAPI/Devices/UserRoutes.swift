@@ -110,5 +110,9 @@ extension UserErasure {
             .member(.deliveries, .count, "Deliveries that named the user. They stay, without the telephone.") {
                 $0.deliveries
             },
+            .sentence { erasure in
+                ActWords(.eraseUser, "the user", devices: erasure.devices)
+                    .answer("forgotten; the phone number is out of \(ActWords.deliveries(erasure.deliveries))")
+            },
         ])
 }

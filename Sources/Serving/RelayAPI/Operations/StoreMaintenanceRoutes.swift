@@ -2,8 +2,10 @@
 import HTTPServer
 import RelayEngine
 package import RelayStore
+import Requirements
 package import Telemetry
 import Threading
+import UpgradeRules
 import WireFormat
 
 /// Backup, check and pruning of the store while the daemon does its other work; one of them at a time.
@@ -136,7 +138,14 @@ extension PruneReport {
             .member(.longestPause, .decimal, "The longest wait of other writers, in milliseconds.") {
                 JSONDecimal(of: Double($0.report.longestPause.nanoseconds) / 1e6)
             },
+            .sentenceOfAct { line in line.isDone ? line.report.sentence : nil },
         ])
+
+    /// "4200 deliveries of 3 campaigns, 12 devices: deleted. Campaigns stay, with their counts; …"
+    private var sentence: String {
+        let lost = "\(ActWords.deliveries(deliveries)) of \(Counted.text(campaigns, "campaign"))"
+        return ActWords(.pruneStore, lost, devices: devices).answer()
+    }
 }
 
 extension PruneReport {
@@ -144,8 +153,8 @@ extension PruneReport {
     package var fields: Log.Fields {
         [
             ("campaigns", String(campaigns)), ("deliveries", String(deliveries)), ("devices", String(devices)),
-            ("webhooks", String(webhooks)), ("audit", String(audit)), ("freed", String(freed)),
-            ("longestPauseMilliseconds", String(longestPause.milliseconds)),
+            ("webhooks", String(webhooks)), ("audit", String(audit)), ("approvals", String(approvals)),
+            ("freed", String(freed)), ("longestPauseMilliseconds", String(longestPause.milliseconds)),
         ]
     }
 }

@@ -97,7 +97,8 @@ extension StoreMark {
 
     /// The answer to the acceptance of a store.
     package static let acceptedShape = Shape<StoreMark>([
-        .object(.mark, shape) { $0 }
+        .object(.mark, shape) { $0 },
+        .sentence { _ in ActWords(.acceptStore, "the store").answer() },
     ])
 }
 

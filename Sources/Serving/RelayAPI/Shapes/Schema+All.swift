@@ -17,9 +17,9 @@ extension Schema {
     ]
 
     private static let versions = [
-        of(ShownVersion.shape), of(VersionHistory.shape), of(VersionChange.shape), of(InForceChange.shape),
-        of(BlockStatus.shape), of(VersionRecord.builds), of(BumpResult.shape), of(PlatformResult.shape),
-        of(PlatformAnswer.shape), of(WithdrawalResult.shape),
+        of(ShownVersion.shape), of(ShownVersion.releasedShape), of(VersionHistory.shape), of(VersionChange.shape),
+        of(InForceChange.shape), of(BlockStatus.shape), of(VersionRecord.builds), of(BumpResult.shape),
+        of(PlatformResult.shape), of(PlatformAnswer.shape), of(WithdrawalResult.shape),
         of(UnblockingResult.shape), of(ShownPlan.shape), of(TestPushResult.listShape), of(TestPushResult.shape),
         of(AlertRecord.shape), of(AlertRecord.resultShape), of(API.noteShape), of(Shown.shape), of(Doubt.shape),
         of(ShownApproval.shape), of(ShownApproval.askedShape),

@@ -72,5 +72,6 @@ extension AlertRecord {
             .member(.warnings, .list(of: .text), "The effects of the published document on versions still seen.") {
                 $0.warnings
             },
+            .sentence { ActWords(.setAlert, ActWords.place($0.alert.app)).answer() },
         ])
 }

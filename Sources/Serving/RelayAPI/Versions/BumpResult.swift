@@ -10,6 +10,7 @@ struct BumpResult {
     let campaign: CampaignRecord?
     let blockCampaigns: [CampaignRecord]
     let warnings: [String]
+    let sentence: String
 
     static let shape = Shape<BumpResult>(
         "BumpResult", "The result of a bump.",
@@ -22,6 +23,7 @@ struct BumpResult {
             .member(.warnings, .list(of: .text), "The effects of the published document on versions still seen.") {
                 $0.warnings
             },
+            .sentence { $0.sentence },
         ])
 }
 
@@ -39,6 +41,7 @@ struct WithdrawalResult {
             .nullableObject(
                 .campaign, ShownCampaign.shape, "The campaign of the withdrawn version; null: it had none."
             ) { $0.campaign.map { ShownCampaign(status: $0) } },
+            .sentence { ActWords.after(withdrawalOf: $0.withdrawn, $0.version.record, $0.campaign) },
         ])
 }
 
@@ -52,5 +55,6 @@ struct UnblockingResult {
         [
             .member(.unblocked, .list(of: .version)) { $0.unblocked.map(\.text) },
             .object(.version, ShownVersion.shape) { ShownVersion($0.version) },
+            .sentence { ActWords.after(unblockingOf: $0.unblocked, $0.version.record.app) },
         ])
 }

@@ -101,7 +101,12 @@ extension API {
         let caller = try Self.alone(caller.confirming(carried.shown), carried.alone)
         let record = try control.requirements.release(app: app, isUrgent: carried.isUrgent, by: caller.actor)
         return .json {
-            $0.object(ShownVersion(control.requirements.status(record)), ShownVersion.shape, for: caller.sight)
+            $0.object(
+                (
+                    version: ShownVersion(control.requirements.status(record)),
+                    sentence: ActWords.after(releaseOf: record)
+                ),
+                ShownVersion.releasedShape, for: caller.sight)
         }
     }
 
@@ -186,7 +191,10 @@ extension API {
     ) -> StoredAnswer {
         let result = BumpResult(
             version: status, campaign: outcome.campaign, blockCampaigns: outcome.blocked.compactMap(\.campaign),
-            warnings: warnings)
+            warnings: warnings,
+            sentence: ActWords.after(
+                bump: status, rose: outcome.requiredRose, outcome.campaign,
+                outcome.blocked.map(\.requirement.version), outcome.blocked.compactMap(\.campaign)))
         var writer = JSONWriter()
         writer.object(result, BumpResult.shape, for: sight)
         let isNews = outcome.requiredRose || !outcome.blocked.isEmpty

@@ -109,6 +109,11 @@ struct ShownVersion {
             ) { $0.status?.wait?.end },
             .list(.blocks, of: BlockStatus.shape, "The states of the blocked versions.") { $0.status?.blocks ?? [] },
         ])
+
+    /// The answer to a release.
+    static let releasedShape = Shape<(version: ShownVersion, sentence: String)>(
+        "ReleasedVersion", "An app's versions after a release.",
+        [shape.members { $0.version }, .sentence { $0.sentence }])
 }
 
 /// An app's versions with their history, and the facts that a person is shown before an act.
