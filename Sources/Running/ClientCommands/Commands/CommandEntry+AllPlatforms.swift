@@ -62,7 +62,7 @@ extension ClientRun {
                 let version = (bump[.required] ?? bump[.latest])?.string ?? app
                 let names = places.map(\.platform).joined(separator: " and ")
                 let words = ActWords(.raise, "\(version) of \(app) on \(names)", devices: devices)
-                try await Confirmation.obtain(self, words.question) { effects.joined(separator: "\n") }
+                try await Confirmation.obtain(self, words) { effects.joined(separator: "\n") }
             }
         }
         let parts = zip(places, own).map { JSONMember(name: $0.platform, value: .object($1)) }
