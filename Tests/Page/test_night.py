@@ -10,6 +10,8 @@ import re
 import tempfile
 import time
 
+from selenium.common.exceptions import StaleElementReferenceException
+
 from browser import Browser, By
 from case import PageCase, figure
 from proxy import Proxy
@@ -49,15 +51,24 @@ class Person:
     def go(self, path="/"):
         self.browser.go(self.proxy.origin + path)
 
+    def click(self, find):
+        """What is found may be exchanged at that moment, as the page is live."""
+        for _ in range(10):
+            try:
+                return self.browser.follow(find())
+            except StaleElementReferenceException:
+                pass
+        raise TimeoutError(f"{self.name} cannot click")
+
     def follow(self, text):
-        self.browser.follow(self.browser.link(text))
+        self.click(lambda: self.browser.link(text))
 
     def press(self, text, within="//main"):
         """The button of a form, once it is there."""
         xpath = f"{within}//button[normalize-space()='{text}']"
         self.night.check(self.browser.until(lambda: self.browser.driver.find_elements(By.XPATH, xpath)),
                          f"{self.name} finds the button {text}; the page says {self.browser.text[:1500]!r}")
-        self.browser.follow(self.browser.driver.find_element(By.XPATH, xpath))
+        self.click(lambda: self.browser.driver.find_element(By.XPATH, xpath))
 
     def type(self, **fields):
         for name, value in fields.items():
@@ -79,7 +90,7 @@ class Person:
 
 
 class Night(PageCase):
-    apps = {APP: f"$apns, {APPROVAL}, pace: {{ ratePerSecond: 600, waves: [10, 50, 100], betweenWaves: {{ approval: true }} }}"}
+    apps = {APP: f"$apns, {APPROVAL}, pace: {{ ratePerSecond: 400, waves: [10, 50, 100], betweenWaves: {{ approval: true }} }}"}
     android = {APP: f"$fcm, {APPROVAL}, pace: {{ ratePerSecond: 100 }}"}
     listen = """page: { identity: { from: ["127.0.0.1"],
         rights: { operators: ["status", "users", "versions", "campaigns"], support: ["users"], "*": ["status"] } } }"""
@@ -212,11 +223,13 @@ class Night(PageCase):
         self.step("Waits for you: Approve")
         ada.go()
         ada.reads("It goes to 10 % of the users.", part="#waits")
+        ben.go()
+        ben.reads("It goes to 10 % of the users.", part="#waits")
         ada.press("Approve", ada.matter("iOS"))
         self.check(ada.browser.until(lambda: ada.browser.path == "/page/approvals"), "it leads to what waits")
         ada.reads("release 2.0.0", "You asked for it: a second person approves it.")
         self.refused_by_hand(ada)
-        ben.go()
+        # On Ben's open page, by itself.
         ben.reads(ada.name, "release 2.0.0", part="#waits")
         self.same(len(ben.browser.driver.find_elements(By.XPATH, ben.matter("iOS"))), 1, "what Ben is asked about iOS")
         ben.press("Approve", ben.matter("iOS"))
@@ -270,7 +283,7 @@ class Night(PageCase):
         ben.reads("next step: you, since something is wrong", part="#apps")
         # It is put right there, and the campaign goes on from where it stood.
         self.exchange("ios", {})
-        ben.browser.follow(ben.browser.driver.find_element(By.XPATH, ben.matter("iOS", "trouble") + "//a[.='Resume']"))
+        ben.click(lambda: ben.browser.driver.find_element(By.XPATH, ben.matter("iOS", "trouble") + "//a[.='Resume']"))
         ben.press("Resume")
         relay.wait_for(id, "running")
         self.step("Pause: no push leaves; who must upgrade still must")
