@@ -60,8 +60,13 @@ extension World {
         // A device may have got the id of a row that another program has deleted, and with it the deliveries.
         guard let push = summary.push, push.delivery.state == .accepted, let target = push.target, !rowsWereDeleted
         else { return }
-        let version = Self.number(of: target.version.text)
-        judge(summary, app, 1, "an accepted push of \(target.version)", pushes.has(app, push.delivery.token, version))
+        let (version, token) = (Self.number(of: target.version.text), push.delivery.token)
+        // The pushes of blocks are recorded with their block.
+        let isTaken =
+            target.isBlock
+            ? model.blocks.contains { $0.app == app && $0.version == version && $0.taken.contains(token) }
+            : pushes.has(app, token, version)
+        judge(summary, app, 1, "an accepted push of \(target.version)", isTaken)
     }
 
     private func judge(_ summary: UserSummary, _ app: Int, _ count: Int, _ what: String, _ isSo: Bool) {
