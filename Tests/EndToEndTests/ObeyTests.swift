@@ -128,7 +128,10 @@ import Testing
         let shown = try bench.command("version", "show", Workbench.app)
         #expect(shown.output.contains("2.1.5 is blocked since"), "\(shown)")
         let unblocked = try bench.command("version", "unblock", Workbench.app, "ios", "2.1.5", "--yes")
-        #expect(unblocked.status == 0 && unblocked.output.contains("2.1.5 may be used again"), "\(unblocked)")
+        // The sentence of every act (ActWords): the object, then the result.
+        #expect(
+            unblocked.status == 0 && unblocked.output.contains("2.1.5 of \(Workbench.app) ios: may be used again"),
+            "\(unblocked)")
         #expect(try bench.api("GET", path + "2.1.5").status == 204)
     }
 }
