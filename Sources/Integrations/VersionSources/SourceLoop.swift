@@ -97,8 +97,7 @@ package struct SourceLoop {
         }
         let leads = runner.store.membership.leads
         if leads, !led {
-            // It goes on with the evidence of the relay that led before it. That alone forces no user, so each store is asked
-            // at once, also where this relay itself led before and its next question is hours away.
+            // It goes on with the evidence of the relay that led before it, which alone forces no user: each store is asked.
             runner.takeUpEvidence()
             evidenceChanged()
             for index in watched.indices { hasten(index, isAlsoLookup: true) }

@@ -27,10 +27,15 @@ enum AppArguments {
         "\(try arguments.require("APP")) \(try platform(arguments.require("PLATFORM")))"
     }
 
+    /// The app on the platform that the arguments name.
+    static func place(_ arguments: ParsedArguments) throws(UsageError) -> Place {
+        let app = try arguments.require("APP")
+        return Place(app: app, platform: try platform(arguments.require("PLATFORM")))
+    }
+
     /// The API path of a resource of the app on the platform.
     static func path(_ arguments: ParsedArguments, _ part: String) throws(UsageError) -> [String] {
-        let app = try arguments.require("APP")
-        return Place(app: app, platform: try platform(arguments.require("PLATFORM"))).path(part)
+        try place(arguments).path(part)
     }
 
     /// `--app` and `--platform`, where given.
@@ -58,7 +63,12 @@ enum AppArguments {
         let app = run.arguments.value("app")
         let platform = try run.arguments.value("platform").map(platform)
         if let app, let platform { return [Place(app: app, platform: platform)] }
-        return try await run.client().reply(to: APIRequest("GET", ["v1", "apps"])).items.compactMap { item in
+        return try await places(run.client(), of: app, on: platform)
+    }
+
+    /// The apps and platforms of the daemon's configuration; nil: of any name.
+    static func places(_ client: RelayClient, of app: String?, on platform: String? = nil) async throws -> [Place] {
+        try await client.reply(to: APIRequest("GET", ["v1", "apps"])).items.compactMap { item in
             guard let name = item[.app]?.string, let on = item[.platform]?.string else { return nil }
             return (app ?? name) == name && (platform ?? on) == on ? Place(app: name, platform: on) : nil
         }

@@ -30,9 +30,7 @@ extension ClientRun {
     /// Sends a bump for all platforms of an app. On a terminal, its effect on the phones of each is shown first and needs a yes.
     fileprivate func send(bump: JSONValue, toAllOf app: String) async throws -> RelayClient.Reply {
         let client = try client()
-        let places = try await client.reply(to: APIRequest("GET", ["v1", "apps"])).items.compactMap { item in
-            item[.app]?.string == app ? item[.platform]?.string.map { AppArguments.Place(app: app, platform: $0) } : nil
-        }
+        let places = try await AppArguments.places(client, of: app)
         guard !places.isEmpty else {
             throw CommandFailure(.failed, "no app \"\(app)\"", hint: "\"upgrade-relay version show\" lists all")
         }
@@ -47,16 +45,11 @@ extension ClientRun {
         } else if console.canAsk {
             var (effects, devices, isAsked): ([String], Int64, Bool) = ([], 0, false)
             for (index, place) in places.enumerated() {
-                let request = APIRequest("POST", place.path("plan"), json: .object(shared))
-                let answer = try await client.transport.send(request)
-                // A plan that is refused is ignored: the bump is refused as well.
-                guard answer.isSuccess else { continue }
-                let plan = try RelayClient.Reply(answer).json
-                let doubts = plan.list(.doubts)
-                if plan[.rises] == .bool(true) || !doubts.isEmpty { isAsked = true }
-                devices += plan[.toPush]?.integer ?? 0
-                effects.append("\(place.platform)\n\(PlanText.summary(plan))")
-                own[index] += Self.confirmed(doubts)
+                guard let run = try await dryRun(of: shared, at: place) else { continue }
+                if run.needsAnswer { isAsked = true }
+                devices += run.plan[.toPush]?.integer ?? 0
+                effects.append("\(place.platform)\n\(PlanText.summary(run.plan))")
+                own[index] += Self.confirmed(run.doubts)
             }
             if isAsked {
                 let version = (bump[.required] ?? bump[.latest])?.string ?? app

@@ -62,29 +62,34 @@ extension ClientRun {
     func send(
         bump: JSONValue, words: (_ name: String, _ plan: JSONValue) -> ActWords
     ) async throws -> RelayClient.Reply {
-        let client = try client()
+        let place = try AppArguments.place(arguments)
         var body = bump.object ?? []
         // Read before the plan, so that a change in between is found when the bump is sent.
-        let now = try await look(APIRequest("GET", AppArguments.path(arguments, "version")))
+        let now = try await look(APIRequest("GET", place.path("version")))
         if arguments.flag("yes") {
             body += Self.confirmed(Self.named(by: bump))
-        } else if console.canAsk {
-            let request = try APIRequest("POST", AppArguments.path(arguments, "plan"), json: .object(body))
-            let answer = try await client.transport.send(request)
-            // A plan that is refused, for example because a version would fall, is ignored: the bump is refused as well.
-            if answer.isSuccess {
-                let plan = try RelayClient.Reply(answer).json
-                let doubts = plan.list(.doubts)
-                if plan[.rises] == .bool(true) || !doubts.isEmpty {
-                    let name = try AppArguments.name(arguments)
-                    try await Confirmation.obtain(self, words(name, plan)) { PlanText.summary(plan) }
-                    body += Self.confirmed(doubts)
-                }
+        } else if console.canAsk, let run = try await dryRun(of: body, at: place), run.needsAnswer {
+            try await Confirmation.obtain(self, words(AppArguments.name(arguments), run.plan)) {
+                PlanText.summary(run.plan)
             }
+            body += Self.confirmed(run.doubts)
         }
         body += now.carried(.raise) + arguments.alone
-        return try await client.reply(
-            to: APIRequest("PUT", AppArguments.path(arguments, "version"), json: .object(body)))
+        return try await client().reply(to: APIRequest("PUT", place.path("version"), json: .object(body)))
+    }
+
+    /// A bump's effect, before a person is asked.
+    struct DryRun {
+        var plan: JSONValue
+        var doubts: [JSONValue] { plan.list(.doubts) }
+        var needsAnswer: Bool { plan[.rises] == .bool(true) || !doubts.isEmpty }
+    }
+
+    /// - Returns: nil where the plan is refused, for example because a version would fall: the bump is refused as well.
+    func dryRun(of bump: [JSONMember], at place: AppArguments.Place) async throws -> DryRun? {
+        let request = APIRequest("POST", place.path("plan"), json: .object(bump))
+        let answer = try await client().transport.send(request)
+        return answer.isSuccess ? DryRun(plan: try RelayClient.Reply(answer).json) : nil
     }
 
     static func confirmed(_ doubts: [JSONValue]) -> [JSONMember] {

@@ -279,8 +279,6 @@ extension PageLanguage {
         "Requirements over time": "要求的历史",
         "In force for everybody over time": "对所有人生效的历史",
         "Whatever the hour": "不限时段",
-        "Also for %: one release": "同时用于 %：同一次发布",
-        "Oldest system on %": "% 的最低系统版本",
         "When": "时间",
         "Who": "谁",
         "Audit log": "操作记录",

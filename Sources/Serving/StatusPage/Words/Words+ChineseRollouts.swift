@@ -4,6 +4,8 @@ extension PageLanguage {
     /// The Chinese texts of what waits, of rollouts, of charts and of the history.
     static let chineseRollouts: [String: String] = [
         // Decisions and troubles.
+        "Also for %: one release": "同时用于 %：同一次发布",
+        "Oldest system on %": "% 的最低系统版本",
         "% is the latest": "最新版本为 %",
         "Another program asked for it. Until a person decides, it forces no user.":
             "由其他程序提出。在有人决定之前，不会强制任何用户。",
